@@ -1,0 +1,115 @@
+// Which services the tests may use, and where. A service is found in this order: the URL in its environment variable, the
+// standard local port if it answers, a container if Docker answers. Its variable is set to what was found, so that tests,
+// and the programs they start, read one place.
+import { connect } from 'node:net';
+
+/**
+ * @typedef {object} Service
+ * @property {string} name as people write it
+ * @property {string} variable the environment variable with its URL
+ * @property {string} url where it is on a developer's machine
+ * @property {RegExp} files the test files that need it
+ * @property {string} [hello] what a client says first, where a server does not speak first
+ * @property {(bytes: Buffer) => boolean} recognises whether its first bytes are that service's
+ * @property {{ image: string, port: number, url: (host: string, port: number) => string }} container
+ */
+
+/** @type {readonly Service[]} */
+export const services = [
+  {
+    name: 'RabbitMQ',
+    variable: 'AMQP_URL',
+    url: 'amqp://guest:guest@127.0.0.1:5672',
+    files: /\.broker\.test\.ts$/,
+    hello: 'AMQP\0\0\x09\x01',
+    recognises: (bytes) => bytes.subarray(0, 3).equals(Buffer.from([1, 0, 0])), // a method frame on channel 0
+    container: {
+      image: 'rabbitmq:4',
+      port: 5672,
+      url: (host, port) => `amqp://guest:guest@${host}:${port}`,
+    },
+  },
+];
+
+/**
+ * Finds every service, sets its variable, and starts containers where that is the only way.
+ * @returns {Promise<{ missing: Service[], stop: () => Promise<void> }>} `stop` ends the containers
+ * @throws {Error} when a variable names a service that does not answer: somebody meant that one
+ */
+export async function findServices() {
+  /** @type {Service[]} */
+  const missing = [];
+  /** @type {{ stop: () => Promise<unknown> }[]} */
+  const containers = [];
+  for (const service of services) {
+    const given = process.env[service.variable];
+    if (given !== undefined && given !== '') {
+      if (await answers(service, given)) continue;
+      throw new Error(`${service.name} does not answer at the address in ${service.variable}.`);
+    }
+    if (await answers(service, service.url)) {
+      process.env[service.variable] = service.url;
+      continue;
+    }
+    const container = await startContainer(service);
+    if (container === undefined) missing.push(service);
+    else {
+      containers.push(container);
+      process.env[service.variable] = container.url;
+    }
+  }
+  return { missing, stop: async () => void (await Promise.all(containers.map((one) => one.stop()))) };
+}
+
+/**
+ * Says whether the service itself answers there, not merely something that listens.
+ * @param {Service} service
+ * @param {string} url one with TLS is taken at its word once the port accepts a connection
+ * @returns {Promise<boolean>}
+ */
+export function answers(service, url) {
+  const { protocol, hostname, port } = new URL(url);
+  const usual = new URL(service.url);
+  const plain = protocol === usual.protocol;
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || (plain ? service.container.port : 5671)),
+    });
+    const finish = (/** @type {boolean} */ answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(5_000, () => finish(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
+    socket.once('connect', () => {
+      if (!plain) finish(true);
+      else if (service.hello !== undefined) socket.write(service.hello, 'latin1');
+    });
+    socket.once('data', (bytes) => finish(service.recognises(bytes)));
+  });
+}
+
+/**
+ * @param {Service} service
+ * @returns {Promise<{ url: string, stop: () => Promise<unknown> } | undefined>} undefined without a Docker engine
+ */
+async function startContainer({ name, container }) {
+  const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
+  try {
+    await getContainerRuntimeClient();
+  } catch {
+    return undefined; // No engine answers: the usual case on a developer's machine, and no fault of it.
+  }
+  console.log(`Starting ${name} in a container (${container.image}).`);
+  const started = await new GenericContainer(container.image)
+    .withExposedPorts(container.port)
+    .withWaitStrategy(Wait.forListeningPorts())
+    .withStartupTimeout(120_000)
+    .start();
+  return {
+    url: container.url(started.getHost(), started.getMappedPort(container.port)),
+    stop: () => started.stop(),
+  };
+}

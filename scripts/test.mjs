@@ -1,0 +1,116 @@
+// npm test: sets the workspace up and runs every check. A check is counted as one; the tests count each for itself.
+// The last line of standard output is "N passed, N failed, N skipped". It ends with 1 when anything failed or no test ran.
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './command.mjs';
+import { readReport } from './report.mjs';
+import { root, setUp } from './tools.mjs';
+
+const node = process.execPath;
+const reportFile = join(root, 'test-report.json');
+const turbo = (/** @type {string} */ task) => [
+  'turbo',
+  'run',
+  task,
+  '--output-logs=errors-only',
+  '--continue',
+];
+
+/**
+ * @typedef {object} Check
+ * @property {string} name
+ * @property {readonly (readonly string[])[]} commands one after the other; each must end with 0
+ * @property {string} [after] the check that must have passed, else this one is skipped
+ */
+
+/** @type {readonly Check[]} */
+const before = [
+  { name: 'lint', commands: [['biome', 'check', '--error-on-warnings', '.']] },
+  { name: 'imports', commands: [[node, 'scripts/check-imports.mjs']] },
+  { name: 'workspace', commands: [[node, 'scripts/check-workspace.mjs']] },
+  { name: 'types', commands: [turbo('typecheck'), ['tsc', '--noEmit', '-p', 'scripts']] },
+  { name: 'build', commands: [turbo('build')] },
+];
+
+/** @type {readonly Check[]} */
+const after = [
+  { name: 'packages', commands: [turbo('check:package')], after: 'build' },
+  { name: 'unused', commands: [['knip']] },
+];
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+/** @type {Set<string>} */
+const passed = new Set();
+/** @type {string[]} */
+const uncovered = [];
+
+/**
+ * @param {string} name
+ * @param {() => Promise<{ code: number, output: string }>} work
+ */
+async function step(name, work) {
+  const started = performance.now();
+  const { code, output } = await work().catch((error) => ({
+    code: 1,
+    output: String(error?.message ?? error),
+  }));
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${name.padEnd(10)} ${code === 0 ? 'ok' : 'FAILED'}  ${seconds} s`);
+  if (code === 0) passed.add(name);
+  else if (output.trim() !== '') console.log(`${output.trimEnd()}\n`);
+  return code === 0;
+}
+
+/** @param {Check} check */
+async function perform(check) {
+  if (check.after !== undefined && !passed.has(check.after)) {
+    console.log(`${check.name.padEnd(10)} skipped: ${check.after} failed`);
+    uncovered.push(`check "${check.name}": ${check.after} failed`);
+    total.skipped += 1;
+    return;
+  }
+  const ok = await step(check.name, async () => {
+    for (const [program = '', ...args] of check.commands) {
+      const done = await run(program, args);
+      if (done.code !== 0) return done;
+    }
+    return { code: 0, output: '' };
+  });
+  total[ok ? 'passed' : 'failed'] += 1;
+}
+
+async function tests() {
+  rmSync(reportFile, { force: true });
+  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  await step('tests', async () => {
+    const { code } = await run('vitest', args, { stream: true });
+    const report = existsSync(reportFile) ? readReport(reportFile, root) : undefined;
+    total.passed += report?.passed ?? 0;
+    total.skipped += report?.skipped.length ?? 0;
+    // An error outside any test (a failing set-up, an unhandled rejection) is in the exit code alone.
+    const failed = report?.failed ?? 0;
+    total.failed += code !== 0 && failed === 0 ? 1 : failed;
+    uncovered.push(...(report?.skipped ?? []));
+    if (report !== undefined && report.passed + report.failed > 0) return { code, output: '' };
+    if (code === 0) total.failed += 1;
+    return { code: code || 1, output: 'No test ran.' };
+  });
+}
+
+// Whoever interrupts wants no further step; the children have had the same signal from the terminal.
+process.once('SIGINT', () => process.exit(130));
+
+const ready = await step('set-up', async () => {
+  setUp();
+  return { code: 0, output: '' };
+});
+if (ready) {
+  for (const check of before) await perform(check);
+  await tests();
+  for (const check of after) await perform(check);
+} else total.failed += 1;
+
+if (uncovered.length > 0)
+  console.log(`\nNot covered by this run:\n${uncovered.map((line) => `  ${line}`).join('\n')}`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;

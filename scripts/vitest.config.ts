@@ -1,0 +1,4 @@
+import { mergeConfig } from 'vitest/config';
+import packageTests from '../vitest.base.ts';
+
+export default mergeConfig(packageTests, { test: { name: 'workspace' } });
