@@ -1,0 +1,2 @@
+export type { AmqplibOptions, Credentials, TlsOptions } from './options.ts';
+export { amqplibTransport } from './transport.ts';

@@ -1,0 +1,88 @@
+import { ConnectionLostError, type ConsumeEvents, type ConsumeSpec, type Subscription } from '@acemq/core';
+import type { ConsumeMessage, Replies } from 'amqplib/callback_api';
+import { AmqplibDelivery } from './delivery.ts';
+import type { LinkChannel } from './link-channel.ts';
+import { wireTable } from './properties.ts';
+
+/** A consumer and the channel that is its own. */
+class AmqplibSubscription implements Subscription {
+  readonly tag: string;
+  readonly #channel: LinkChannel;
+  readonly #stopping: () => void;
+  #stopped: Promise<void> | undefined;
+
+  constructor(tag: string, channel: LinkChannel, stopping: () => void) {
+    this.tag = tag;
+    this.#channel = channel;
+    this.#stopping = stopping;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#cancel();
+    return this.#stopped;
+  }
+
+  release(): Promise<void> {
+    this.#stopping();
+    return this.#channel.close();
+  }
+
+  async #cancel(): Promise<void> {
+    this.#stopping();
+    try {
+      await this.#channel.ask<Replies.Cancel>(`cancel consumer "${this.tag}"`, (raw, done) => {
+        raw.cancel(this.tag, done);
+      });
+    } catch {
+      // The channel has gone, so nothing more comes: what was asked for.
+    }
+  }
+}
+
+/** Subscribes on a channel opened for it, which is closed again when the broker refuses. */
+export async function subscribe(
+  channel: LinkChannel,
+  queue: string,
+  spec: ConsumeSpec,
+  events: ConsumeEvents,
+): Promise<Subscription> {
+  let running = false;
+  const end = (error: Error): void => {
+    if (!running) return;
+    running = false;
+    events.ended(error);
+  };
+  const deliver = (message: ConsumeMessage | null): void => {
+    if (message !== null) events.delivered(new AmqplibDelivery(channel, message));
+    else end(cancelledByBroker(queue));
+  };
+  channel.onGone = end;
+  const what = `consume from queue "${queue}"`;
+  try {
+    await channel.ask(what, (raw, done) => raw.prefetch(spec.prefetch, false, done));
+    const { consumerTag } = await channel.ask<Replies.Consume>(what, (raw, done) => {
+      const options = {
+        consumerTag: spec.tag,
+        exclusive: spec.exclusive,
+        arguments: wireTable(spec.arguments),
+      };
+      raw.consume(queue, deliver, options, (error, answer) => {
+        // Here, not after the await: the end may be in the same read of the socket as the beginning.
+        running = !error;
+        done(error, answer);
+      });
+    });
+    return new AmqplibSubscription(consumerTag, channel, () => {
+      running = false;
+    });
+  } catch (error) {
+    void channel.close();
+    throw error;
+  }
+}
+
+function cancelledByBroker(queue: string): ConnectionLostError {
+  return new ConnectionLostError(
+    `the broker cancelled the consumer of queue "${queue}": the queue was deleted or its node has gone`,
+  );
+}

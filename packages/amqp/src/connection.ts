@@ -1,0 +1,549 @@
+import {
+  AbortedError,
+  BrokerRefusedError,
+  type Clock,
+  ConfigurationError,
+  ConnectError,
+  ConnectionClosedError,
+  ConnectionLostError,
+  type ConsumeInterceptor,
+  checkName,
+  checkQueueName,
+  checkRoutingKey,
+  type Delivery,
+  declarePlan,
+  type EncodedPayload,
+  type Handler,
+  type Interceptable,
+  type Link,
+  type MessageRecorder,
+  type PublishInterceptor,
+  type RawAnswer,
+  type RawMessage,
+  type RawPublisher,
+  REPLY_NOT_FOUND,
+  type RecordOptions,
+  shown,
+  type Timer,
+  type TopologyBuilder,
+  type TopologyPlan,
+  type Tracing,
+  type Transport,
+} from '@acemq/core';
+import type { Observer } from '@acemq/observe';
+import type { ResolvedConnectOptions } from './connect-options.ts';
+import { Consumer } from './consuming/consumer.ts';
+import { type ConsumeOptions, resolveConsumeOptions } from './consuming/consumer-options.ts';
+import { explaining } from './declaring.ts';
+import { inspectedAsText } from './inspected-as-text.ts';
+import { driftError, inspectPlan, type PlanReport } from './inspection.ts';
+import { Interceptors } from './interceptors.ts';
+import { backoffCeiling } from './link/backoff.ts';
+import { RecordedTopology, type RefusedDeclaration } from './link/recorded-topology.ts';
+import { SupervisedLink } from './link/supervised-link.ts';
+import { NO_TRACING } from './no-tracing.ts';
+import { type CloseOptions, closeTimeoutOf } from './option-checks.ts';
+import { PublishLink } from './publishing/publish-link.ts';
+import { Publisher } from './publishing/publisher.ts';
+import { type PublisherOptions, resolvePublisherOptions } from './publishing/publisher-options.ts';
+import { outboundOf, RawPublish } from './publishing/raw-publish.ts';
+import { type ConnectionState, type LinkRole, type StateEvent, worseState } from './states.ts';
+import { ConsumeTelemetry, InFlight, PublishTelemetry } from './telemetry.ts';
+
+/** How long a link may take for its goodbyes when the deadline of a close has passed already, in milliseconds. */
+const POLITE = 500;
+
+/** How a close went. */
+export interface CloseReport {
+  /** Whether every handler and every publish that had been accepted came to its end within the deadline. */
+  readonly finished: boolean;
+  /** Deliveries left unsettled; the broker delivers them again. */
+  readonly unsettled: number;
+  /** Publishes whose confirm had not come; they may or may not have arrived. */
+  readonly unconfirmed: number;
+}
+
+/**
+ * A connection to the broker: two links, one that publishes and one that consumes, asks and declares. A broker under an
+ * alarm stops reading the link that publishes; acknowledgements and deliveries go on over the other, and they are what
+ * ends the alarm.
+ *
+ * Everything that waits for the broker while the link is down waits up to `connectTimeout` for it to come back, then
+ * rejects with `ConnectionLostError`.
+ */
+export class Connection implements Interceptable, RawPublisher, MessageRecorder {
+  /** The name of the service, as given to `connect`. */
+  readonly name: string;
+  /** What messages published here carry as their origin: `{name}@{hostname}`. */
+  readonly origin: string;
+  /** Who is told the numbers; does nothing unless `connect` was given one. */
+  readonly observer: Observer;
+  /** Does nothing until an adapter sets it. */
+  tracing: Tracing = NO_TRACING;
+
+  readonly #options: ResolvedConnectOptions;
+  readonly #clock: Clock;
+  readonly #interceptors = new Interceptors();
+  readonly #recorded = new RecordedTopology();
+  readonly #consumers = new Set<Consumer>();
+  readonly #listeners = new Set<(event: StateEvent) => void>();
+  readonly #inFlight = new InFlight();
+  readonly #publishTelemetry: PublishTelemetry;
+  readonly #publishing: PublishLink;
+  readonly #links: Readonly<Record<LinkRole, SupervisedLink>>;
+  #refused: readonly RefusedDeclaration[] = [];
+  #refusals = 0;
+  #refusedTimer: Timer | undefined;
+  #closing: Promise<CloseReport> | undefined;
+
+  private constructor(transport: Transport, options: ResolvedConnectOptions, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+    this.name = options.name;
+    this.origin = options.origin;
+    this.observer = options.observer;
+    this.#publishTelemetry = new PublishTelemetry(options.observer);
+    this.#publishing = new PublishLink({
+      clock,
+      confirmTimeout: options.confirmTimeout,
+      permits: options.permits,
+    });
+    const supervised = (role: LinkRole, restore: (link: Link) => Promise<void>): SupervisedLink =>
+      new SupervisedLink({
+        transport,
+        role,
+        name: `${options.name} ${role}`,
+        clock,
+        logger: options.logger,
+        connectTimeout: options.connectTimeout,
+        heartbeat: options.heartbeat,
+        backoff: options.reconnect,
+        random: Math.random,
+        restore,
+        changed: (event) => this.#changed(event),
+      });
+    this.#links = {
+      publish: supervised('publish', async () => {}),
+      consume: supervised('consume', (link) => this.#restore(link)),
+    };
+  }
+
+  /** @internal Called by `connect`. */
+  static async open(
+    transport: Transport,
+    options: ResolvedConnectOptions,
+    clock: Clock,
+    signal: AbortSignal | undefined,
+  ): Promise<Connection> {
+    const failures: string[] = [];
+    let last: unknown;
+    for (let endpoint = 0; endpoint < transport.endpoints.length; endpoint += 1) {
+      refuseAborted(signal);
+      const connection = new Connection(transport, options, clock);
+      try {
+        await connection.#open(endpoint, signal);
+        return connection;
+      } catch (error) {
+        connection.#links.publish.destroy();
+        connection.#links.consume.destroy();
+        refuseAborted(signal);
+        if (!(error instanceof ConnectError) && !(error instanceof ConnectionLostError)) throw error;
+        if (error instanceof ConnectError && error.refused) throw error;
+        last = error;
+        failures.push(`${transport.endpoints[endpoint]}: ${error.message}`);
+      }
+    }
+    throw new ConnectError(`no connection could be made: ${failures.join('; ')}`, { cause: last });
+  }
+
+  async #open(endpoint: number, signal: AbortSignal | undefined): Promise<void> {
+    const { publish, consume } = this.#links;
+    // Both are waited for, so that none is still being dialled when the other's failure is reported.
+    const opened = await Promise.allSettled([publish.open(endpoint, signal), consume.open(endpoint, signal)]);
+    for (const one of opened) if (one.status === 'rejected') throw one.reason;
+    const link = publish.link;
+    if (link === undefined || consume.link === undefined) {
+      throw new ConnectionLostError('the connection was lost as soon as it was made');
+    }
+    this.#publishing.attach(link);
+    if (publish.blockedReason !== undefined) this.#publishing.block(publish.blockedReason);
+  }
+
+  /** The worse of the states of its two links. */
+  get state(): ConnectionState {
+    return worseState(this.#links.publish.state, this.#links.consume.state);
+  }
+
+  /**
+   * Whether the broker has blocked publishing (a memory or disk alarm): true, false, or `null` where that cannot be told
+   * because the link is down or closed. An idle publisher reads false: the broker says so to a link that publishes.
+   */
+  get blocked(): boolean | null {
+    const { publish } = this.#links;
+    return publish.link === undefined ? null : publish.blocked;
+  }
+
+  /** The broker's words for the alarm, while `blocked`. */
+  get blockedReason(): string | undefined {
+    return this.#links.publish.blockedReason;
+  }
+
+  /** Messages that were written, or are about to be, and are not confirmed. Copies that consumers make are among them. */
+  get outstanding(): number {
+    return this.#publishing.outstanding;
+  }
+
+  /** The consumers that are open. */
+  get consumers(): readonly Consumer[] {
+    return [...this.#consumers];
+  }
+
+  /** Declarations that the broker refused when a lost link was restored; they are tried again. */
+  get refusedDeclarations(): readonly RefusedDeclaration[] {
+    return this.#refused;
+  }
+
+  /**
+   * Tells `listener` what happens to the connection, until the returned function is called. An error that it throws is
+   * logged.
+   */
+  onState(listener: (event: StateEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  interceptPublish(interceptor: PublishInterceptor): () => void {
+    return this.#interceptors.addPublish(interceptor);
+  }
+
+  interceptConsume(interceptor: ConsumeInterceptor): () => void {
+    return this.#interceptors.addConsume(interceptor);
+  }
+
+  /** Something to send messages with. Asks nothing of the broker. Throws `ConfigurationError` for an option it cannot use. */
+  publisher<T = unknown>(options: PublisherOptions<T> = {}): Publisher<T> {
+    return new Publisher<T>(
+      {
+        origin: this.origin,
+        clock: this.#clock,
+        publishing: this.#publishing,
+        interceptors: this.#interceptors,
+        telemetry: this.#publishTelemetry,
+      },
+      resolvePublisherOptions(options, this.#options.codec),
+    );
+  }
+
+  /**
+   * Publishes bytes and headers as they are: past the codec, the interceptors and the publish metrics, but not past the
+   * permits. What became of it is the answer; it rejects only for a destination that cannot be used.
+   */
+  async publishRaw(exchange: string, routingKey: string, message: RawMessage): Promise<RawAnswer> {
+    if (exchange !== '') checkName(exchange, 'exchange');
+    checkRoutingKey(routingKey);
+    return new Promise((resolve) => {
+      this.#publishing.publish(new RawPublish(exchange, routingKey, outboundOf(message), resolve));
+    });
+  }
+
+  /** Encodes a payload as a publisher of this connection would. Throws `EncodeError`. */
+  encode(payload: unknown, options: RecordOptions = {}): EncodedPayload {
+    const codec = options.codec ?? this.#options.codec;
+    return { body: codec.encode(payload), contentType: codec.contentType };
+  }
+
+  propagationHeaders(): Record<string, string> {
+    return this.tracing.propagationHeaders();
+  }
+
+  /**
+   * Works a queue. Resolves when the broker has accepted the subscription; from then on the consumer reads until it is
+   * closed, over lost links and cancellations.
+   *
+   * Before it subscribes it declares what it needs besides the queue (see `declare`), and never the queue itself.
+   *
+   * Rejects with `ConfigurationError` for an option that cannot be used, `BrokerRefusedError` (404 when the queue is not
+   * there, 403 when reading it is not permitted), `TopologyError` when a queue it must declare exists otherwise, and
+   * `ConnectionLostError`.
+   */
+  async consume<T = unknown>(
+    queue: string,
+    handler: Handler<T>,
+    options: ConsumeOptions<T> = {},
+  ): Promise<Consumer> {
+    const resolved = resolveConsumeOptions(queue, options, this.#options);
+    if (typeof handler !== 'function') {
+      throw new ConfigurationError(
+        `the handler must be a function that answers accept(), retry(), reject(), park() or inProgress(), and is ${shown(handler)}`,
+      );
+    }
+    const link = await this.#link(options.signal);
+    if ((await link.checkQueue(queue)) === undefined) throw noQueue(queue);
+    this.#refuseClosed();
+    const consumer = new Consumer({
+      queue,
+      handler: handler as Handler<unknown>,
+      options: resolved,
+      publishing: this.#publishing,
+      telemetry: new ConsumeTelemetry(this.observer, queue, this.#inFlight),
+      clock: this.#clock,
+      logger: this.#options.logger,
+      random: Math.random,
+      closeTimeout: this.#options.closeTimeout,
+      interceptors: () => this.#interceptors.consume,
+      link: () => this.#links.consume.link,
+      closed: (one) => this.#consumers.delete(one),
+    });
+    this.#consumers.add(consumer);
+    try {
+      await consumer.subscribe(link);
+    } catch (error) {
+      this.#consumers.delete(consumer);
+      await consumer.close({ timeout: 0 });
+      throw error;
+    }
+    return consumer;
+  }
+
+  /**
+   * Declares a topology, and again whenever a lost link is restored. To declare what is there already changes nothing.
+   *
+   * What exists is compared first. Rejects with `TopologyError` (`ACEMQ_TOPOLOGY_DRIFT`), naming what differs and both
+   * values, before anything is declared; with `BrokerRefusedError` for what the login may not do. Resolves to how the
+   * plan stood before.
+   */
+  async declare(topology: TopologyBuilder | TopologyPlan): Promise<PlanReport> {
+    const plan = planOf(topology);
+    const link = await this.#link();
+    const report = await inspectPlan(plan, link);
+    if (report.drift) throw driftError(report);
+    await declarePlan(plan, explaining(this.#recorded.recordOn(link)));
+    return report;
+  }
+
+  /** Says what declaring a topology would do, and changes nothing. */
+  async plan(topology: TopologyBuilder | TopologyPlan): Promise<PlanReport> {
+    return inspectPlan(planOf(topology), await this.#link());
+  }
+
+  /** Whether there is a queue of this name. Creates nothing. */
+  async queueExists(queue: string): Promise<boolean> {
+    checkQueueName(queue);
+    return (await (await this.#link()).checkQueue(queue)) !== undefined;
+  }
+
+  /** How many messages are ready in a queue: a snapshot, without those that are out unsettled. Rejects with 404 when there is none. */
+  async messageCount(queue: string): Promise<number> {
+    checkQueueName(queue);
+    const state = await (await this.#link()).checkQueue(queue);
+    if (state === undefined) throw noQueue(queue);
+    return state.messages;
+  }
+
+  /** Deletes a queue and what it holds, and resolves to how many messages that were; 0 when there was none. */
+  async deleteQueue(queue: string): Promise<number> {
+    checkQueueName(queue);
+    const link = await this.#link();
+    this.#recorded.forgetQueue(queue);
+    return link.deleteQueue(queue);
+  }
+
+  /** Deletes an exchange; one that is not there is no error. */
+  async deleteExchange(exchange: string): Promise<void> {
+    const link = await this.#link();
+    this.#recorded.forgetExchange(exchange);
+    await link.deleteExchange(exchange);
+  }
+
+  /**
+   * Takes one message out of a queue, to be settled by the caller with its `ack()` or `nack()`; undefined when the queue
+   * is empty. For tools; a service consumes.
+   */
+  async pull(queue: string): Promise<Delivery | undefined> {
+    checkQueueName(queue);
+    return (await this.#link()).pull(queue);
+  }
+
+  /**
+   * Closes. Consumers stop: what they had not started goes back to its queue, and so does what waited here for its retry.
+   * Then, under one deadline (`timeout`, default `closeTimeout`), running handlers are waited for, and the
+   * confirms of every publish that was accepted. While a handler runs it may go on publishing, to finish what it is at;
+   * any other `send` after this call rejects with `ConnectionClosedError`.
+   *
+   * Past the deadline the handlers' signals are aborted and what is left stays unsettled or unconfirmed. A second call
+   * gives the first's answer. Rejects only with `ConfigurationError`, for a `timeout` that is none.
+   */
+  async close(options: CloseOptions = {}): Promise<CloseReport> {
+    const timeout = closeTimeoutOf(options, this.#options.closeTimeout);
+    this.#closing ??= this.#close(timeout);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close().then(() => undefined);
+  }
+
+  /** The name, the state and the counts; never an address or a password. */
+  toString(): string {
+    return `Connection(${this.name}, ${this.state}, ${this.#consumers.size} consumers, ${this.outstanding} outstanding)`;
+  }
+
+  async #close(timeout: number): Promise<CloseReport> {
+    let timer: Timer | undefined;
+    const deadline = new Promise<void>((resolve) => {
+      timer = this.#clock.after(timeout, resolve);
+    });
+    this.#refusedTimer?.cancel();
+    const consumers = [...this.#consumers];
+    if (consumers.every((consumer) => consumer.inFlight === 0)) this.#publishing.stop();
+    const reports = await Promise.all(consumers.map((consumer) => consumer.closeBy(deadline)));
+    this.#publishing.stop();
+    await Promise.race([this.#publishing.settled(), deadline]);
+    const unconfirmed = this.#publishing.outstanding + this.#publishing.waiting;
+    this.#publishing.abandon();
+    await this.#closeLinks(deadline);
+    timer?.cancel();
+    const unsettled = reports.reduce((sum, report) => sum + report.unsettled, 0);
+    this.#tell({ type: 'closed' });
+    this.#listeners.clear();
+    return Object.freeze({ finished: unsettled === 0 && unconfirmed === 0, unsettled, unconfirmed });
+  }
+
+  /** Politely, and then not: a broker that has stopped answering must not keep a close waiting past its deadline. */
+  async #closeLinks(deadline: Promise<void>): Promise<void> {
+    const { publish, consume } = this.#links;
+    let timer: Timer | undefined;
+    const politely = deadline.then(
+      () =>
+        new Promise<void>((resolve) => {
+          timer = this.#clock.after(POLITE, resolve, { background: true });
+        }),
+    );
+    await Promise.race([Promise.all([publish.close(), consume.close()]), politely]);
+    timer?.cancel();
+    publish.destroy();
+    consume.destroy();
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing !== undefined) throw new ConnectionClosedError('the connection has been closed');
+  }
+
+  /** The link to ask and declare on, once it is up. */
+  async #link(signal?: AbortSignal): Promise<Link> {
+    this.#refuseClosed();
+    if (signal?.aborted === true) {
+      throw new AbortedError('the wait for the connection was aborted', { cause: signal.reason });
+    }
+    const supervised = this.#links.consume;
+    if (supervised.link !== undefined) return supervised.link;
+    const { connectTimeout } = this.#options;
+    const waiting = new AbortController();
+    const timer = this.#clock.after(connectTimeout, () => waiting.abort());
+    try {
+      return await supervised.up(
+        signal === undefined ? waiting.signal : AbortSignal.any([signal, waiting.signal]),
+      );
+    } catch (error) {
+      if (!waiting.signal.aborted) throw error;
+      throw new ConnectionLostError(`there has been no connection for ${connectTimeout} ms`);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #restore(link: Link): Promise<void> {
+    this.#refusedTimer?.cancel();
+    this.#noteRefused(await this.#recorded.restoreOn(link));
+    await Promise.all([...this.#consumers].map((consumer) => consumer.restore(link)));
+  }
+
+  /** Logs what is refused once a change, and tries it again later. */
+  #noteRefused(refused: readonly RefusedDeclaration[]): void {
+    const before = new Set(this.#refused.map(({ what, reason }) => `${what}: ${reason}`));
+    for (const { what, reason } of refused) {
+      if (before.has(`${what}: ${reason}`)) continue;
+      this.#options.logger.error(
+        'a declaration was refused when the connection was restored; it will be tried again',
+        {
+          what,
+          reason,
+        },
+      );
+    }
+    this.#refused = refused;
+    if (refused.length === 0) {
+      this.#refusals = 0;
+      return;
+    }
+    this.#refusals += 1;
+    this.#refusedTimer = this.#clock.after(backoffCeiling(this.#options.reconnect, this.#refusals), () => {
+      void this.#declareRefused();
+    });
+  }
+
+  async #declareRefused(): Promise<void> {
+    const link = this.#links.consume.link;
+    // Without a link, restoring it declares everything again.
+    if (link === undefined) return;
+    try {
+      this.#noteRefused(await this.#recorded.restoreOn(link));
+    } catch (error) {
+      this.#options.logger.debug('the link was lost while declaring again what was refused', { error });
+    }
+  }
+
+  #changed(event: StateEvent): void {
+    if (event.type !== 'closed' && event.link === 'publish') {
+      if (event.type === 'lost') {
+        this.#publishing.detach();
+      } else if (event.type === 'blocked') {
+        this.#publishing.block(event.reason);
+      } else if (event.type === 'unblocked') {
+        this.#publishing.unblock();
+      } else if (event.type === 'recovered') {
+        const { link, blockedReason } = this.#links.publish;
+        if (link !== undefined) this.#publishing.attach(link);
+        if (blockedReason !== undefined) this.#publishing.block(blockedReason);
+      }
+    }
+    this.#log(event);
+    this.#tell(event);
+  }
+
+  #log(event: StateEvent): void {
+    const { logger } = this.#options;
+    const { type, ...details } = event;
+    if (type === 'lost') logger.warn('the connection to the broker was lost', details);
+    else if (type === 'blocked') logger.warn('the broker has blocked publishing', details);
+    else logger.info(`the connection is ${type}`, details);
+  }
+
+  #tell(event: StateEvent): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#options.logger.error('a listener of the connection failed', { event: event.type, error });
+      }
+    }
+  }
+}
+
+inspectedAsText(Connection);
+
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new AbortedError('connecting was aborted', { cause: signal.reason });
+}
+
+function planOf(topology: TopologyBuilder | TopologyPlan): TopologyPlan {
+  return 'plan' in topology ? topology.plan() : topology;
+}
+
+function noQueue(queue: string): BrokerRefusedError {
+  return new BrokerRefusedError(REPLY_NOT_FOUND, `NOT_FOUND - no queue '${queue}'`, {
+    what: 'there is nothing to read',
+  });
+}

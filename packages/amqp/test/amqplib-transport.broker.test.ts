@@ -1,0 +1,34 @@
+import { transportSuite } from '@acemq/testing';
+import { describe, expect, test } from 'vitest';
+import { amqplibTransport } from '../src/amqplib/index.ts';
+import { BROKER_URL } from './amqplib-proxy.ts';
+import { openNamedProxy } from './named-proxy.ts';
+
+describe('the amqplib transport on RabbitMQ', () => {
+  const left = transportSuite({
+    test,
+    features: ['cut', 'refused', 'unreachable'],
+    open: async () => {
+      const proxy = await openNamedProxy(BROKER_URL);
+      return {
+        transport: amqplibTransport(proxy.url),
+        faults: {
+          cut: (name) => proxy.cut(name),
+          refused: () => {
+            const url = new URL(BROKER_URL);
+            url.password = 'wrong';
+            return amqplibTransport(url.href);
+          },
+          // Port 1 of this machine: nobody listens there.
+          unreachable: () => amqplibTransport('amqp://guest:guest@127.0.0.1:1'),
+        },
+        close: () => proxy.close(),
+      };
+    },
+  });
+
+  test('passes every case of the transport suite but those that put the whole broker under an alarm', () => {
+    expect(left.length).toBe(2);
+    for (const title of left) expect(title).toMatch(/alarm/);
+  });
+});

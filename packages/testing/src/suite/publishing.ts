@@ -1,0 +1,319 @@
+import { BrokerRefusedError, ConnectionLostError, EncodeError, type HeaderTable } from '@acemq/core';
+import { always, type TransportCase } from './case.ts';
+import { holds, isA, matches, same, thrown } from './check.ts';
+import { bytes, listener, outbound, type PublishEnd, send, text, until } from './stage.ts';
+
+/** Publishing: routing, answers and what is on the message. */
+export const PUBLISHING: readonly TransportCase[] = [
+  always('confirms a message and delivers it with every property', async (stage) => {
+    const queue = await stage.queue('q');
+    const end = await stage.publish('', queue, {
+      body: bytes('héllo'),
+      contentType: 'text/plain',
+      messageId: 'id-1',
+      replyTo: 'answers',
+      headers: { a: 1 },
+      timestamp: 1_700_000_000,
+      priority: 3,
+      expiration: '60000',
+    });
+    same('the answer', end, { verdict: 'confirmed', reason: '' });
+    const delivery = await stage.pull(queue);
+    same('the body', text(delivery), 'héllo');
+    const { contentType, messageId, replyTo, headers, exchange, routingKey, redelivered } = delivery;
+    const { timestamp, priority, expiration } = delivery;
+    same(
+      'the rest',
+      {
+        contentType,
+        messageId,
+        replyTo,
+        headers,
+        exchange,
+        routingKey,
+        redelivered,
+        timestamp,
+        priority,
+        expiration,
+      },
+      {
+        contentType: 'text/plain',
+        messageId: 'id-1',
+        replyTo: 'answers',
+        headers: { a: 1 },
+        exchange: '',
+        routingKey: queue,
+        redelivered: false,
+        timestamp: 1_700_000_000,
+        priority: 3,
+        expiration: '60000',
+      },
+    );
+  }),
+
+  always('leaves out what the sender did not say', async (stage) => {
+    const queue = await stage.queue('q');
+    await stage.publish('', queue, { body: new Uint8Array(0), contentType: '', replyTo: '' });
+    const { body, contentType, replyTo, headers, timestamp, priority, expiration } = await stage.pull(queue);
+    same('the body', body.length, 0);
+    same(
+      'the rest',
+      { contentType, replyTo, headers, timestamp, priority, expiration },
+      {
+        contentType: undefined,
+        replyTo: undefined,
+        headers: {},
+        timestamp: undefined,
+        priority: undefined,
+        expiration: undefined,
+      },
+    );
+  }),
+
+  always('carries headers of every type that AMQP has', async (stage) => {
+    const queue = await stage.queue('q');
+    const headers: HeaderTable = {
+      text: 'näme',
+      empty: '',
+      whole: 7,
+      negative: -70_000,
+      large: 1_700_000_000_123,
+      long: 1_700_000_000_123n,
+      half: 0.5,
+      yes: true,
+      nothing: null,
+      bytes: Uint8Array.of(0, 255),
+      when: new Date(1_700_000_000_000),
+      list: [1, 'two', [3], { four: 4 }],
+      table: { nested: { deep: 'x' } },
+      constructor: 'own',
+      '': 'unnamed',
+    };
+    await stage.publish('', queue, { headers });
+    same('the headers', (await stage.pull(queue)).headers, { ...headers, long: 1_700_000_000_123 });
+  }),
+
+  always(
+    'refuses headers that cannot be encoded, writes nothing, and keeps later answers in step',
+    async (stage) => {
+      const queue = await stage.queue('q');
+      const channel = await (await stage.main()).openPublishChannel({ closed: () => {} });
+      const ends: PublishEnd[] = [];
+      const publish = (to: string, headers: object): unknown =>
+        channel.publish(
+          '',
+          to,
+          outbound({ headers: headers as HeaderTable }),
+          listener((end) => ends.push(end)),
+        );
+      const wrong = [
+        { x: Number.NaN },
+        { x: Number.POSITIVE_INFINITY },
+        { x: 2n ** 64n },
+        { x: () => {} },
+        { x: Symbol('s') },
+        { x: new Date(Number.NaN) },
+        { x: { y: [undefined] } },
+        { ['n'.repeat(256)]: 1 },
+        { x: 'x'.repeat(70_000) },
+      ];
+      publish(queue, {});
+      for (const headers of wrong) thrown('the publish', () => publish(queue, headers), EncodeError);
+      publish(stage.name('none'), {});
+      publish(queue, {});
+      await until('three answers', () => ends.length === 3);
+      same('the answers', ends.map((end) => end.verdict).sort(), ['confirmed', 'confirmed', 'unroutable']);
+      await stage.depth(queue, 2);
+    },
+  ),
+
+  always('routes by exchange type, and once to a queue that is bound twice', async (stage) => {
+    const link = await stage.main();
+    const queues = { one: await stage.queue('one'), two: await stage.queue('two') };
+    const direct = await stage.exchange('direct', 'direct');
+    const fanout = await stage.exchange('fanout', 'fanout');
+    const headers = await stage.exchange('headers', 'headers');
+    await link.bind(queues.one, direct, 'a');
+    await link.bind(queues.two, direct, 'a');
+    await link.bind(queues.two, direct, 'b');
+    for (const exchange of [fanout, headers]) {
+      await link.bind(queues.one, exchange, '');
+      await link.bind(queues.one, exchange, 'twice');
+    }
+    same('direct a', (await stage.publish(direct, 'a', { body: bytes('direct a') })).verdict, 'confirmed');
+    same('direct b', (await stage.publish(direct, 'b', { body: bytes('direct b') })).verdict, 'confirmed');
+    same('direct c', (await stage.publish(direct, 'c', { body: bytes('direct c') })).verdict, 'unroutable');
+    same('fanout', (await stage.publish(fanout, 'x', { body: bytes('fanout') })).verdict, 'confirmed');
+    same('headers', (await stage.publish(headers, 'x', { body: bytes('headers') })).verdict, 'confirmed');
+    same('one', await stage.drain(queues.one), ['direct a', 'fanout', 'headers']);
+    same('two', await stage.drain(queues.two), ['direct a', 'direct b']);
+  }),
+
+  always('matches topics word by word', async (stage) => {
+    const link = await stage.main();
+    const topic = await stage.exchange('topic', 'topic');
+    const patterns = ['#', '*', 'a.*', 'a.#', '#.b', 'a.#.b', '*.*', '', 'a*'];
+    const keys = ['', 'a', 'a.b', 'a.x.b', 'a..b', 'a.', 'a.b.c', 'a*', 'b'];
+    const queues = new Map<string, string>();
+    for (const [index, pattern] of patterns.entries()) {
+      const queue = await stage.queue(`p${index}`);
+      await link.bind(queue, topic, pattern);
+      queues.set(pattern, queue);
+    }
+    for (const key of keys) await stage.publish(topic, key, { body: bytes(key) });
+    const found: Record<string, string[]> = {};
+    for (const [pattern, queue] of queues) found[pattern] = await stage.drain(queue);
+    same('who got what', found, {
+      '#': keys,
+      '*': ['a', 'a*', 'b'],
+      'a.*': ['a.b', 'a.'],
+      'a.#': ['a', 'a.b', 'a.x.b', 'a..b', 'a.', 'a.b.c'],
+      '#.b': ['a.b', 'a.x.b', 'a..b', 'b'],
+      'a.#.b': ['a.b', 'a.x.b', 'a..b'],
+      '*.*': ['a.b', 'a.'],
+      '': [''],
+      'a*': ['a*'],
+    });
+  }),
+
+  always('routes by the keys in CC and BCC too, and takes BCC off', async (stage) => {
+    const link = await stage.main();
+    const exchange = await stage.exchange('x', 'direct');
+    const one = await stage.queue('one');
+    const two = await stage.queue('two');
+    await link.bind(one, exchange, 'cc');
+    await link.bind(two, exchange, 'bcc');
+    const end = await stage.publish(exchange, 'nowhere', { headers: { CC: ['cc', 'cc'], BCC: ['bcc'] } });
+    same('the answer', end.verdict, 'confirmed');
+    for (const queue of [one, two]) {
+      const { headers, routingKey } = await stage.pull(queue);
+      same('what arrived', { headers, routingKey }, { headers: { CC: ['cc', 'cc'] }, routingKey: 'nowhere' });
+    }
+  }),
+
+  always('sends what reaches no queue to the alternate exchange', async (stage) => {
+    const link = await stage.main();
+    const alternate = await stage.exchange('alternate', 'fanout');
+    const exchange = await stage.exchange('x', 'direct', { 'alternate-exchange': alternate });
+    const queue = await stage.queue('q');
+    await link.bind(queue, alternate, '');
+    same('the answer', (await stage.publish(exchange, 'nowhere')).verdict, 'confirmed');
+    await stage.depth(queue, 1);
+  }),
+
+  always(
+    'answers a mandatory message that reaches no queue with the return, never with the confirm that follows',
+    async (stage) => {
+      const queue = await stage.queue('q');
+      const none = stage.name('none');
+      const channel = await (await stage.main()).openPublishChannel({ closed: () => {} });
+      const ends = new Map<number, PublishEnd[]>();
+      for (let index = 0; index < 200; index += 1) {
+        // The same message id and key more than once: each has its own answer all the same.
+        const message = outbound({ messageId: `m-${index % 3}`, mandatory: index % 5 !== 0 });
+        channel.publish(
+          '',
+          index % 2 === 0 ? queue : none,
+          message,
+          listener((end) => {
+            ends.set(index, [...(ends.get(index) ?? []), end]);
+          }),
+        );
+      }
+      same('answers from within publish', ends.size, 0);
+      await until('every answer', () => ends.size === 200);
+      for (const [index, told] of ends) {
+        const expected =
+          index % 2 === 0 || index % 5 === 0
+            ? { verdict: 'confirmed', reason: '' }
+            : { verdict: 'unroutable', reason: '312 NO_ROUTE' };
+        same(`the answer to ${index}`, told, [expected]);
+      }
+    },
+  ),
+
+  always('nacks what a full queue refuses', async (stage) => {
+    const queue = await stage.queue('q', { 'x-max-length': 1, 'x-overflow': 'reject-publish' });
+    same('the first', (await stage.publish('', queue)).verdict, 'confirmed');
+    same('the second', await stage.publish('', queue), { verdict: 'nacked', reason: '' });
+    (await stage.pull(queue)).ack();
+    await until('room again', async () => (await stage.publish('', queue)).verdict === 'confirmed');
+  }),
+
+  always(
+    'closes a channel that publishes to an exchange that is not there with 404, and no other',
+    async (stage) => {
+      const link = await stage.main();
+      const queue = await stage.queue('q');
+      const none = stage.name('none');
+      const closed: Error[] = [];
+      const channel = await link.openPublishChannel({ closed: (error) => void closed.push(error) });
+      const other = await link.openPublishChannel({ closed: (error) => void closed.push(error) });
+      const ends: PublishEnd[] = [];
+      for (const exchange of ['', none, '']) {
+        channel.publish(
+          exchange,
+          queue,
+          outbound(),
+          listener((end) => ends.push(end)),
+        );
+      }
+      await until('the end of the channel', () => closed.length > 0);
+      same('each publish has ended', ends.length, 3);
+      for (const end of ends.slice(1)) {
+        same('the verdict', end.verdict, 'cut');
+        if (end.verdict !== 'cut') continue;
+        const error = isA('the reason', end.error, BrokerRefusedError);
+        same('the code', error.replyCode, 404);
+        same('the words', error.replyText, `NOT_FOUND - no exchange '${none}' in vhost '/'`);
+      }
+      same('told once', closed.length, 1);
+      same('the channel', channel.open, false);
+      thrown(
+        'a publish after that',
+        () =>
+          channel.publish(
+            '',
+            queue,
+            outbound(),
+            listener(() => {}),
+          ),
+        ConnectionLostError,
+      );
+      holds('the link is still open', link.open);
+      same('the other channel', (await send(other, '', queue)).verdict, 'confirmed');
+    },
+  ),
+
+  always('closes a channel with 406 for an expiration that is not a number', async (stage) => {
+    const queue = await stage.queue('q');
+    const end = await stage.publish('', queue, { expiration: 'soon' });
+    same('the verdict', end.verdict, 'cut');
+    if (end.verdict !== 'cut') return;
+    const error = isA('the reason', end.error, BrokerRefusedError);
+    same('the code', error.replyCode, 406);
+    matches('the words', error.replyText, /invalid expiration 'soon': no_integer$/);
+  }),
+
+  always('ends every publish once when its channel is closed', async (stage) => {
+    const link = await stage.main();
+    const queue = await stage.queue('q');
+    const closed: Error[] = [];
+    const channel = await link.openPublishChannel({ closed: (error) => void closed.push(error) });
+    const ends: PublishEnd[] = [];
+    for (let index = 0; index < 50; index += 1) {
+      channel.publish(
+        '',
+        queue,
+        outbound(),
+        listener((end) => ends.push(end)),
+      );
+    }
+    await channel.close();
+    await channel.close();
+    same('ends', ends.length, 50);
+    same('the owner is not told', closed, []);
+    same('open', channel.open, false);
+    for (const end of ends) if (end.verdict === 'cut') isA('the reason', end.error, ConnectionLostError);
+  }),
+];
