@@ -12,7 +12,8 @@ import type { HeaderTable } from './headers.ts';
  *
  * What a method may reject with, unless it says otherwise:
  * - `BrokerRefusedError` with the broker's reply code: 403 (not permitted), 404 (no such queue or exchange), 405
- *   (another connection's exclusive queue), 406 (exists with other arguments). The link stays usable.
+ *   (another connection's exclusive queue), 406 (exists with other arguments). The link stays usable, but for the codes
+ *   from 500 on (an exchange type that the broker does not know is 503), with which the broker closes it.
  * - `ConnectionLostError`: the link went away before the answer.
  * - `ConnectionClosedError`: `close()` was called before.
  */
@@ -28,7 +29,8 @@ export interface Transport {
    *
    * Rejects with `ConnectError`: `refused` where the broker itself refused the password, the vhost or the permission,
    * otherwise retryable (nobody there, no answer within `timeout`, cut off while connecting). No error names a
-   * password. Never leaves a socket behind when it rejects.
+   * password. Never leaves a socket behind when it rejects. An attempt that `signal` ends rejects with a `ConnectError`
+   * whose `cause` is the signal's reason.
    */
   dial(request: DialRequest): Promise<Link>;
 }
@@ -93,7 +95,10 @@ export interface Link {
 
   /** Closes politely. Resolves when it is closed, however that went; never rejects. Idempotent. */
   close(): Promise<void>;
-  /** Drops the link at once, without a word to the broker. For a link that no longer answers. */
+  /**
+   * Drops the link at once, without a word to the broker. For a link that no longer answers. What waits on it is told as
+   * if it had been lost, and so may its events be.
+   */
   destroy(): void;
 }
 
@@ -250,6 +255,9 @@ export interface Delivery {
    * broker has taken the message back already. The second settlement of a delivery does nothing and returns false.
    */
   ack(): boolean;
-  /** Gives it back: to the head of its queue, or, without `requeue`, to the queue's dead-letter exchange. As {@link ack}. */
+  /**
+   * Gives it back: to its queue, or, without `requeue`, to the queue's dead-letter exchange. A classic queue puts it where
+   * it was, ahead of what was not delivered; a quorum queue without a delivery limit puts it at the end. As {@link ack}.
+   */
   nack(requeue: boolean): boolean;
 }

@@ -1,6 +1,7 @@
 import type { Clock, QueueSpec } from '@acemq/core';
 import type { DeathReason } from './dead-letter.ts';
 import { Fifo } from './fifo.ts';
+import { LengthLimit } from './length-limit.ts';
 import type { HeldMessage } from './message.ts';
 import type { QueueSettings } from './queue-arguments.ts';
 import { ClassicReady, type Entry, QuorumReady, type Ready, type ReturnedBy } from './ready.ts';
@@ -28,9 +29,6 @@ export interface QueueHost {
   removeQueue(queue: MemoryQueue): void;
 }
 
-/** How a quorum queue that refuses publishes opens again: at four fifths of its length. */
-const REOPEN_AT = 0.8;
-
 /** A queue: what waits in it, who takes from it, and what becomes of a message that stays too long or is one too many. */
 export class MemoryQueue {
   readonly name: string;
@@ -41,6 +39,7 @@ export class MemoryQueue {
   readonly consumers: Set<QueueConsumer> = new Set();
   readonly #host: QueueHost;
   readonly #ready: Ready;
+  readonly #limit: LengthLimit;
   /** Consumers with room, who had nothing for the longest time first. */
   readonly #line = new Fifo<QueueConsumer>();
   readonly #expiry: Wake;
@@ -48,7 +47,6 @@ export class MemoryQueue {
   #order = 0;
   #unsettled = 0;
   #usedAt: number;
-  #full = false;
   #moving = false;
   #deleted = false;
 
@@ -68,6 +66,7 @@ export class MemoryQueue {
       settings.type === 'classic'
         ? new ClassicReady()
         : new QuorumReady(settings.deliveryLimit !== undefined);
+    this.#limit = new LengthLimit(settings, this.#ready);
     this.#usedAt = host.clock.now();
     this.#expiry = new Wake(host.clock, () => this.#expire());
     this.#unused = new Wake(host.clock, () => this.touch(false));
@@ -95,7 +94,7 @@ export class MemoryQueue {
 
   /** Takes a message in. False when the queue is full and refuses it. */
   enqueue(message: HeldMessage): boolean {
-    if (this.#refuses(message)) {
+    if (this.#limit.refuses(message.body.length)) {
       if (this.settings.overflow === 'reject-publish-dlx') this.#host.deadLetter(this, message, 'maxlen');
       return false;
     }
@@ -121,6 +120,7 @@ export class MemoryQueue {
     this.#dropExpired();
     const entry = this.#ready.take();
     if (entry !== undefined) this.#unsettled += 1;
+    this.#limit.taken();
     this.#arm();
     return entry;
   }
@@ -176,7 +176,7 @@ export class MemoryQueue {
     if (this.#moving || this.#deleted) return;
     this.#moving = true;
     try {
-      this.#reopen();
+      this.#limit.taken();
       while (!this.#host.frozen && this.#ready.size > 0) {
         this.#dropExpired();
         if (this.#ready.size === 0) break;
@@ -187,7 +187,7 @@ export class MemoryQueue {
     } finally {
       this.#moving = false;
     }
-    this.#reopen();
+    this.#limit.taken();
     this.#arm();
   }
 
@@ -283,34 +283,11 @@ export class MemoryQueue {
     this.#expiry.at(this.#host.frozen || this.#deleted ? undefined : this.#ready.peek()?.expiresAt);
   }
 
-  #over(count: number, bytes: number): boolean {
-    const { maxLength, maxBytes } = this.settings;
-    return (maxLength !== undefined && count > maxLength) || (maxBytes !== undefined && bytes > maxBytes);
-  }
-
-  #refuses(message: HeldMessage): boolean {
-    if (this.settings.overflow === 'drop-head') return false;
-    if (this.settings.type === 'quorum') return this.#full;
-    return this.#over(this.#ready.size + 1, this.#ready.bytes + message.body.length);
-  }
-
   #trim(): void {
-    if (this.settings.overflow === 'drop-head') {
-      while (this.#over(this.#ready.size, this.#ready.bytes)) {
-        const head = this.#ready.take();
-        if (head === undefined) return;
-        this.#host.deadLetter(this, head.message, 'maxlen');
-      }
-    } else if (this.#over(this.#ready.size, this.#ready.bytes)) {
-      // A quorum queue tells its publishers to stop once it is over its length, one message late.
-      this.#full = true;
+    while (this.#limit.added()) {
+      const head = this.#ready.take();
+      if (head === undefined) return;
+      this.#host.deadLetter(this, head.message, 'maxlen');
     }
-  }
-
-  #reopen(): void {
-    if (!this.#full) return;
-    const { maxLength = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = this.settings;
-    const below = (value: number, limit: number): boolean => value <= Math.trunc(limit * REOPEN_AT);
-    if (below(this.#ready.size, maxLength) && below(this.#ready.bytes, maxBytes)) this.#full = false;
   }
 }

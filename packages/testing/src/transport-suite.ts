@@ -5,6 +5,7 @@ import { DEAD_LETTERING } from './suite/dead-lettering.ts';
 import { DECLARING } from './suite/declaring.ts';
 import { LOSING } from './suite/losing.ts';
 import { PUBLISHING } from './suite/publishing.ts';
+import { ROUTING } from './suite/routing.ts';
 import { Stage, type TransportFaults, type TransportFeature } from './suite/stage.ts';
 
 /** A transport to be tried, and what can be done to it. */
@@ -37,6 +38,7 @@ export interface TransportSuiteOptions {
 const CASES: readonly TransportCase[] = [
   ...DECLARING,
   ...PUBLISHING,
+  ...ROUTING,
   ...CONSUMING,
   ...DEAD_LETTERING,
   ...LOSING,

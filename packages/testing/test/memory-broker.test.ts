@@ -113,6 +113,23 @@ describe('a message in a memory broker', () => {
   });
 });
 
+describe('a quorum queue that refuses publishes', () => {
+  test('does so one message late, and until it has emptied to four fifths, as RabbitMQ does', async () => {
+    const { link, channel } = await open();
+    await link.declareQueue(
+      'q',
+      queue({ 'x-queue-type': 'quorum', 'x-max-length': 5, 'x-overflow': 'reject-publish' }),
+    );
+    const answers: unknown[] = [];
+    for (let count = 0; count < 7; count += 1) answers.push(await publish(channel, 'q'));
+    expect(answers).toEqual([...Array(6).fill('confirmed'), 'nacked']);
+    await link.pull('q');
+    expect(await publish(channel, 'q')).toBe('nacked');
+    await link.pull('q');
+    expect(await publish(channel, 'q')).toBe('confirmed');
+  });
+});
+
 describe('time in a memory broker', () => {
   test('expires messages when its clock says so, and not before', async () => {
     const clock = manualClock();
