@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { JOBS, type Job, type Measurement, SIDES, type Side, type Task } from './workload.ts';
 
 /**
- * Compares the CPU time that a message costs with AceMQ and with raw amqplib, on the same wire. Every figure is of a
- * process of its own, the sides take turns, and the median of the rounds is printed. Raw is run twice: how far its two
- * figures lie apart is the noise floor.
+ * Compares the CPU time that a message costs with AceMQ and with raw amqplib, on the same wire. Every figure
+ * is of a process of its own, the sides take turns, and the median of the rounds is printed. Raw is run
+ * twice: how far its two figures lie apart is the noise floor.
  *
  * usage: node dist/main.js [messages] [rounds]     AMQP_URL says which broker
  */

@@ -51,7 +51,9 @@ export function publishRaw(
   });
 }
 
-/** Consumes `messages`, parses and acknowledges each, and resolves after the last acknowledgement was written. */
+/**
+ * Consumes `messages`, parses and acknowledges each, and resolves after the last acknowledgement was written.
+ */
 export async function consumeRaw(channel: Channel, queue: string, messages: number): Promise<void> {
   await channel.prefetch(PREFETCH);
   let seen = 0;

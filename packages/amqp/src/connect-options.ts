@@ -37,22 +37,31 @@ export interface ConnectOptions extends AmqplibOptions {
   /** Deliveries out to a consumer at once, 1 to 65,535, where it does not say otherwise. Default 20. */
   readonly prefetch?: number | undefined;
   /**
-   * Permits: how many published messages may be without their confirm at once, at least 1. Default 1,000. Further ones
-   * wait for a permit.
+   * Permits: how many published messages may be without their confirm at once, at least 1. Default 1,000.
+   * Further ones wait for a permit.
    */
   readonly permits?: number | undefined;
   /**
-   * How long a publish waits for its confirm, counted from the write, and how long it waits for a permit or a connection
-   * while none comes. At least 1 ms. Default 10 s.
+   * How long a publish waits for its confirm, counted from the write, and how long it waits for a permit or a
+   * connection while none comes. At least 1 ms. Default 10 s.
    */
   readonly confirmTimeout?: Duration | undefined;
   /** TCP, TLS and the AMQP handshake together, for each attempt; at least 1 ms. Default 10 s. */
   readonly connectTimeout?: Duration | undefined;
-  /** The interval of heartbeats, in whole seconds; 0 turns them off. Default 20 s. A dead link is noticed after two. */
+  /**
+   * The interval of heartbeats, in whole seconds; 0 turns them off. Default 20 s. A dead link is noticed
+   * after two.
+   */
   readonly heartbeat?: Duration | undefined;
-  /** How long `close` waits for handlers and confirms. Default 20 s. Keep it below what your platform waits before it kills. */
+  /**
+   * How long `close` waits for handlers and confirms. Default 20 s. Keep it below what your platform waits
+   * before it kills.
+   */
   readonly closeTimeout?: Duration | undefined;
-  /** The waits between attempts to reconnect: `initial`, doubling to `max`, with full jitter, without end. Default 1 s and 30 s. */
+  /**
+   * The waits between attempts to reconnect: `initial`, doubling to `max`, with full jitter, without end.
+   * Default 1 s and 30 s.
+   */
   readonly reconnect?: { readonly initial?: Duration; readonly max?: Duration } | undefined;
   /** Ends the first attempt to connect. A connection that is up is ended by its `close()`. */
   readonly signal?: AbortSignal | undefined;

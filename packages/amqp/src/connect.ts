@@ -4,11 +4,11 @@ import { type ConnectOptions, resolveConnectOptions, TRANSPORT_OPTIONS } from '.
 import { Connection } from './connection.ts';
 
 /**
- * Connects. `target` is a URL (`amqp://user:password@host:5672/vhost`, or `amqps://` for TLS), a list of URLs that are
- * tried in turn, or a transport such as `memoryBroker()` of `@acemq/testing`.
+ * Connects. `target` is a URL (`amqp://user:password@host:5672/vhost`, or `amqps://` for TLS), a list of URLs
+ * that are tried in turn, or a transport such as `memoryBroker()` of `@acemq/testing`.
  *
- * Resolves when both links of the connection (one publishes, the other consumes) are up on the same endpoint. From then
- * on a lost link is restored by itself, for as long as the connection is not closed.
+ * Resolves when both links of the connection (one publishes, the other consumes) are up on the same endpoint.
+ * From then on a lost link is restored by itself, for as long as the connection is not closed.
  *
  * Throws, or rejects with,
  * - `ConfigurationError` (`ACEMQ_CONFIGURATION`): an option cannot be used. Nothing was dialled.

@@ -50,7 +50,9 @@ import { outboundOf, RawPublish } from './publishing/raw-publish.ts';
 import { type ConnectionState, type LinkRole, type StateEvent, worseState } from './states.ts';
 import { ConsumeTelemetry, InFlight, PublishTelemetry } from './telemetry.ts';
 
-/** How long a link may take for its goodbyes when the deadline of a close has passed already, in milliseconds. */
+/**
+ * How long a link may take for its goodbyes when the deadline of a close has passed already, in milliseconds.
+ */
 const POLITE = 500;
 
 /** How a close went. */
@@ -64,12 +66,12 @@ export interface CloseReport {
 }
 
 /**
- * A connection to the broker: two links, one that publishes and one that consumes, asks and declares. A broker under an
- * alarm stops reading the link that publishes; acknowledgements and deliveries go on over the other, and they are what
- * ends the alarm.
+ * A connection to the broker: two links, one that publishes and one that consumes, asks and declares. A
+ * broker under an alarm stops reading the link that publishes; acknowledgements and deliveries go on over the
+ * other, and they are what ends the alarm.
  *
- * Everything that waits for the broker while the link is down waits up to `connectTimeout` for it to come back, then
- * rejects with `ConnectionLostError`.
+ * Everything that waits for the broker while the link is down waits up to `connectTimeout` for it to come
+ * back, then rejects with `ConnectionLostError`.
  */
 export class Connection implements Interceptable, RawPublisher, MessageRecorder {
   /** The name of the service, as given to `connect`. */
@@ -175,8 +177,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Whether the broker has blocked publishing (a memory or disk alarm): true, false, or `null` where that cannot be told
-   * because the link is down or closed. An idle publisher reads false: the broker says so to a link that publishes.
+   * Whether the broker has blocked publishing (a memory or disk alarm): true, false, or `null` where that
+   * cannot be told because the link is down or closed. An idle publisher reads false: the broker says so to a
+   * link that publishes.
    */
   get blocked(): boolean | null {
     const { publish } = this.#links;
@@ -188,7 +191,10 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return this.#links.publish.blockedReason;
   }
 
-  /** Messages that were written, or are about to be, and are not confirmed. Copies that consumers make are among them. */
+  /**
+   * Messages that were written, or are about to be, and are not confirmed. Copies that consumers make are
+   * among them.
+   */
   get outstanding(): number {
     return this.#publishing.outstanding;
   }
@@ -204,8 +210,8 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Tells `listener` what happens to the connection, until the returned function is called. An error that it throws is
-   * logged.
+   * Tells `listener` what happens to the connection, until the returned function is called. An error that it
+   * throws is logged.
    */
   onState(listener: (event: StateEvent) => void): () => void {
     this.#listeners.add(listener);
@@ -222,7 +228,10 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return this.#interceptors.addConsume(interceptor);
   }
 
-  /** Something to send messages with. Asks nothing of the broker. Throws `ConfigurationError` for an option it cannot use. */
+  /**
+   * Something to send messages with. Asks nothing of the broker. Throws `ConfigurationError` for an option it
+   * cannot use.
+   */
   publisher<T = unknown>(options: PublisherOptions<T> = {}): Publisher<T> {
     return new Publisher<T>(
       {
@@ -237,8 +246,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Publishes bytes and headers as they are: past the codec, the interceptors and the publish metrics, but not past the
-   * permits. What became of it is the answer; it rejects only for a destination that cannot be used.
+   * Publishes bytes and headers as they are: past the codec, the interceptors and the publish metrics, but
+   * not past the permits. What became of it is the answer; it rejects only for a destination that cannot be
+   * used.
    */
   async publishRaw(exchange: string, routingKey: string, message: RawMessage): Promise<RawAnswer> {
     if (exchange !== '') checkName(exchange, 'exchange');
@@ -259,14 +269,15 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Works a queue. Resolves when the broker has accepted the subscription; from then on the consumer reads until it is
-   * closed, over lost links and cancellations.
+   * Works a queue. Resolves when the broker has accepted the subscription; from then on the consumer reads
+   * until it is closed, over lost links and cancellations.
    *
-   * Before it subscribes it declares what it needs besides the queue (see `declare`), and never the queue itself.
+   * Before it subscribes it declares what it needs besides the queue (see `declare`), and never the queue
+   * itself.
    *
-   * Rejects with `ConfigurationError` for an option that cannot be used, `BrokerRefusedError` (404 when the queue is not
-   * there, 403 when reading it is not permitted), `TopologyError` when a queue it must declare exists otherwise, and
-   * `ConnectionLostError`.
+   * Rejects with `ConfigurationError` for an option that cannot be used, `BrokerRefusedError` (404 when the
+   * queue is not there, 403 when reading it is not permitted), `TopologyError` when a queue it must declare
+   * exists otherwise, and `ConnectionLostError`.
    */
   async consume<T = unknown>(
     queue: string,
@@ -308,11 +319,12 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Declares a topology, and again whenever a lost link is restored. To declare what is there already changes nothing.
+   * Declares a topology, and again whenever a lost link is restored. To declare what is there already changes
+   * nothing.
    *
-   * What exists is compared first. Rejects with `TopologyError` (`ACEMQ_TOPOLOGY_DRIFT`), naming what differs and both
-   * values, before anything is declared; with `BrokerRefusedError` for what the login may not do. Resolves to how the
-   * plan stood before.
+   * What exists is compared first. Rejects with `TopologyError` (`ACEMQ_TOPOLOGY_DRIFT`), naming what differs
+   * and both values, before anything is declared; with `BrokerRefusedError` for what the login may not do.
+   * Resolves to how the plan stood before.
    */
   async declare(topology: TopologyBuilder | TopologyPlan): Promise<PlanReport> {
     const plan = planOf(topology);
@@ -334,7 +346,10 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return (await (await this.#link()).checkQueue(queue)) !== undefined;
   }
 
-  /** How many messages are ready in a queue: a snapshot, without those that are out unsettled. Rejects with 404 when there is none. */
+  /**
+   * How many messages are ready in a queue: a snapshot, without those that are out unsettled. Rejects with
+   * 404 when there is none.
+   */
   async messageCount(queue: string): Promise<number> {
     checkQueueName(queue);
     const state = await (await this.#link()).checkQueue(queue);
@@ -342,7 +357,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return state.messages;
   }
 
-  /** Deletes a queue and what it holds, and resolves to how many messages that were; 0 when there was none. */
+  /**
+   * Deletes a queue and what it holds, and resolves to how many messages that were; 0 when there was none.
+   */
   async deleteQueue(queue: string): Promise<number> {
     checkQueueName(queue);
     const link = await this.#link();
@@ -358,8 +375,8 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Takes one message out of a queue, to be settled by the caller with its `ack()` or `nack()`; undefined when the queue
-   * is empty. For tools; a service consumes.
+   * Takes one message out of a queue, to be settled by the caller with its `ack()` or `nack()`; undefined
+   * when the queue is empty. For tools; a service consumes.
    */
   async pull(queue: string): Promise<Delivery | undefined> {
     checkQueueName(queue);
@@ -367,13 +384,14 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   /**
-   * Closes. Consumers stop: what they had not started goes back to its queue, and so does what waited here for its retry.
-   * Then, under one deadline (`timeout`, default `closeTimeout`), running handlers are waited for, and the
-   * confirms of every publish that was accepted. While a handler runs it may go on publishing, to finish what it is at;
-   * any other `send` after this call rejects with `ConnectionClosedError`.
+   * Closes. Consumers stop: what they had not started goes back to its queue, and so does what waited here
+   * for its retry. Then, under one deadline (`timeout`, default `closeTimeout`), running handlers are waited
+   * for, and the confirms of every publish that was accepted. While a handler runs it may go on publishing,
+   * to finish what it is at; any other `send` after this call rejects with `ConnectionClosedError`.
    *
-   * Past the deadline the handlers' signals are aborted and what is left stays unsettled or unconfirmed. A second call
-   * gives the first's answer. Rejects only with `ConfigurationError`, for a `timeout` that is none.
+   * Past the deadline the handlers' signals are aborted and what is left stays unsettled or unconfirmed. A
+   * second call gives the first's answer. Rejects only with `ConfigurationError`, for a `timeout` that is
+   * none.
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const timeout = closeTimeoutOf(options, this.#options.closeTimeout);
@@ -411,7 +429,10 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return Object.freeze({ finished: unsettled === 0 && unconfirmed === 0, unsettled, unconfirmed });
   }
 
-  /** Politely, and then not: a broker that has stopped answering must not keep a close waiting past its deadline. */
+  /**
+   * Politely, and then not: a broker that has stopped answering must not keep a close waiting past its
+   * deadline.
+   */
   async #closeLinks(deadline: Promise<void>): Promise<void> {
     const { publish, consume } = this.#links;
     let timer: Timer | undefined;

@@ -1,7 +1,10 @@
 import { BrokerRefusedError, type DeclareTarget } from '@acemq/core';
 import { refusedDeclaration } from './inspection.ts';
 
-/** A target whose refusals name the argument and both values, where the broker says that something exists otherwise. */
+/**
+ * A target whose refusals name the argument and both values, where the broker says that something exists
+ * otherwise.
+ */
 export function explaining(target: DeclareTarget): DeclareTarget {
   return {
     async declareExchange(name, spec): Promise<void> {

@@ -41,8 +41,8 @@ export interface PlanReport {
 }
 
 /**
- * Holds a plan against the broker and changes nothing: an item is asked for first, and only one that is there is offered
- * to the broker as planned, which leaves it as it is or names what differs.
+ * Holds a plan against the broker and changes nothing: an item is asked for first, and only one that is there
+ * is offered to the broker as planned, which leaves it as it is or names what differs.
  */
 export async function inspectPlan(plan: TopologyPlan, link: Link): Promise<PlanReport> {
   const items: PlanItem[] = [];
@@ -133,10 +133,16 @@ function item(
 /** The last `received`, since the name of the queue stands before it and may hold any words. */
 const INEQUIVALENT = /inequivalent arg '(.*?)' for .*: received (.+) but current is (.+)$/s;
 
-/** `none`, a value with its type where only one side has it, else the bare value. Quotes inside are not escaped. */
+/**
+ * `none`, a value with its type where only one side has it, else the bare value. Quotes inside are not
+ * escaped.
+ */
 const VALUE = /^(?:the value '(.*)' of type '[^']*'|'(.*)'|none)$/s;
 
-/** What the broker's text says; as a whole under the argument `declaration` where it is not in the words known here. */
+/**
+ * What the broker's text says; as a whole under the argument `declaration` where it is not in the words known
+ * here.
+ */
 export function readDifference(kind: 'exchange' | 'queue', name: string, text: string): Difference {
   const [, argument, received = '', current = ''] = INEQUIVALENT.exec(text) ?? [];
   const wanted = readValue(received);

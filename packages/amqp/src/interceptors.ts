@@ -7,8 +7,8 @@ import type {
 } from '@acemq/core';
 
 /**
- * The interceptors of one connection. The lists are replaced and never changed in place, so that a message goes through
- * the chain it met, whatever is added or taken away meanwhile.
+ * The interceptors of one connection. The lists are replaced and never changed in place, so that a message
+ * goes through the chain it met, whatever is added or taken away meanwhile.
  */
 export class Interceptors {
   publish: readonly PublishInterceptor[] = [];

@@ -2,8 +2,9 @@ import { inspect } from 'node:util';
 import type { Logger } from '@acemq/core';
 
 /**
- * What a connection logs to unless it is given a logger: nothing but warnings and errors, to standard error. They are
- * about what nobody else would notice, so being silent about them by default would be the wrong default.
+ * What a connection logs to unless it is given a logger: nothing but warnings and errors, to standard error.
+ * They are about what nobody else would notice, so being silent about them by default would be the wrong
+ * default.
  */
 export const DEFAULT_LOGGER: Logger = Object.freeze({
   debug(): void {},

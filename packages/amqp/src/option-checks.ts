@@ -59,7 +59,7 @@ export function requireMethods(value: unknown, methods: readonly string[], optio
 }
 
 /** The option as something that implements the Standard Schema interface, or undefined. */
-export function schemaOf(value: StandardSchema | undefined): StandardSchema | undefined {
+export function schemaOf<In, Out>(value: StandardSchema<In, Out> | undefined): StandardSchema | undefined {
   if (value === undefined) return undefined;
   const given: unknown = value;
   const isObject = (typeof given === 'object' && given !== null) || typeof given === 'function';
@@ -69,7 +69,7 @@ export function schemaOf(value: StandardSchema | undefined): StandardSchema | un
       `schema must be a Standard Schema validator, as those of zod, valibot and arktype are, and is ${shown(given)}`,
     );
   }
-  return value;
+  return value as StandardSchema;
 }
 
 /** The option as a signal, or undefined. */

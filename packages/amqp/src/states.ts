@@ -23,7 +23,9 @@ export const LINK_STATES: readonly ConnectionState[] = Object.freeze([
  */
 export type ConnectionState = 'connected' | 'restoring' | 'connecting' | 'retrying' | 'closed';
 
-/** Which of a connection's two links: the one it publishes on, or the one it consumes, asks and declares on. */
+/**
+ * Which of a connection's two links: the one it publishes on, or the one it consumes, asks and declares on.
+ */
 export type LinkRole = 'publish' | 'consume';
 
 /** What {@link Connection.onState} listeners are told. */

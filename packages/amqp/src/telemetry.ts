@@ -36,8 +36,9 @@ const MOST_DESTINATIONS = 1_000;
 type PublishLabels = Partial<Record<PublishOutcome, Labels>>;
 
 /**
- * The publish numbers. The labels of a destination are made once and handed over as the same frozen object each time,
- * so that an observer can recognise them. `active` is false when nobody listens, and then no clock is read.
+ * The publish numbers. The labels of a destination are made once and handed over as the same frozen object
+ * each time, so that an observer can recognise them. `active` is false when nobody listens, and then no clock
+ * is read.
  */
 export class PublishTelemetry {
   readonly active: boolean;

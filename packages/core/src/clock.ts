@@ -5,8 +5,8 @@ export interface Timer {
 }
 
 /**
- * Where the library gets its time from. A transport may bring one (the in-memory broker's can be driven by a test),
- * and then every wait of the connections on it follows that clock.
+ * Where the library gets its time from. A transport may bring one (the in-memory broker's can be driven by a
+ * test), and then every wait of the connections on it follows that clock.
  */
 export interface Clock {
   /** Milliseconds since the epoch. */

@@ -7,8 +7,8 @@ export interface Codec<T = unknown> {
   /** Throws `DecodeError` for a body that it cannot read. */
   decode(body: Uint8Array, contentType: string | undefined): T;
   /**
-   * Whether it reads bodies of this content type. `undefined` means that the sender said nothing, which is not the same
-   * as an empty string.
+   * Whether it reads bodies of this content type. `undefined` means that the sender said nothing, which is
+   * not the same as an empty string.
    */
   canDecode(contentType: string | undefined): boolean;
 }

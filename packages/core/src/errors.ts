@@ -2,8 +2,8 @@
  * Every error of the library, under one base.
  *
  * Each class has a stable `code`, says in `retryable` whether trying again can help, and is recognised by
- * `instanceof` across copies of this package (a bundler, or one dependency that pins another version), since it
- * is matched by a registered symbol and not by identity.
+ * `instanceof` across copies of this package (a bundler, or one dependency that pins another version), since
+ * it is matched by a registered symbol and not by identity.
  */
 
 /** The stable codes, one for each situation. They never change; messages may. */
@@ -39,7 +39,9 @@ export interface ErrorDetails {
 
 const BRAND = Symbol.for('acemq.error.brand');
 
-/** Makes `name` and the brand properties of the prototype: a minifier renames classes, and users read names. */
+/**
+ * Makes `name` and the brand properties of the prototype: a minifier renames classes, and users read names.
+ */
 function brand(target: { readonly prototype: object }, name: string): void {
   const symbol = Symbol.for(`acemq.error.${name}`);
   Object.defineProperty(target, BRAND, { value: symbol });
@@ -64,7 +66,9 @@ export class AceMQError extends Error {
     this.retryable = details.retryable ?? false;
   }
 
-  /** A class of this library is matched by its brand; a class that a user derives from one, by its prototype. */
+  /**
+   * A class of this library is matched by its brand; a class that a user derives from one, by its prototype.
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (!Object.hasOwn(this, BRAND)) return Function.prototype[Symbol.hasInstance].call(this, value);
     const own = (this as unknown as Record<symbol, symbol>)[BRAND] as symbol;
@@ -73,7 +77,10 @@ export class AceMQError extends Error {
 }
 brand(AceMQError, 'AceMQError');
 
-/** An option, argument or name that cannot be used. Nothing was dialled, declared or sent. `ACEMQ_CONFIGURATION`. */
+/**
+ * An option, argument or name that cannot be used. Nothing was dialled, declared or sent.
+ * `ACEMQ_CONFIGURATION`.
+ */
 export class ConfigurationError extends AceMQError {
   constructor(message: string, details: ErrorDetails = {}) {
     super('ACEMQ_CONFIGURATION', message, details);
@@ -104,8 +111,8 @@ export interface Difference {
 }
 
 /**
- * A topology that cannot be declared: it contradicts itself (`ACEMQ_TOPOLOGY`, found before anything is sent), or
- * it contradicts what exists (`ACEMQ_TOPOLOGY_DRIFT`, found before anything is declared).
+ * A topology that cannot be declared: it contradicts itself (`ACEMQ_TOPOLOGY`, found before anything is
+ * sent), or it contradicts what exists (`ACEMQ_TOPOLOGY_DRIFT`, found before anything is declared).
  */
 export class TopologyError extends AceMQError {
   /** What differs; empty for a topology that contradicts itself. */
@@ -123,8 +130,9 @@ export class TopologyError extends AceMQError {
 brand(TopologyError, 'TopologyError');
 
 /**
- * No connection could be made. `ACEMQ_CONNECT_FAILED` (retryable: unreachable, timed out, cut off while connecting)
- * or `ACEMQ_CONNECT_REFUSED` (not retryable: the broker refused the password, the vhost or the permission).
+ * No connection could be made. `ACEMQ_CONNECT_FAILED` (retryable: unreachable, timed out, cut off while
+ * connecting) or `ACEMQ_CONNECT_REFUSED` (not retryable: the broker refused the password, the vhost or the
+ * permission).
  */
 export class ConnectError extends AceMQError {
   /** Whether the broker itself said no, so that the same credentials will be refused again. */
@@ -141,7 +149,10 @@ export class ConnectError extends AceMQError {
 }
 brand(ConnectError, 'ConnectError');
 
-/** The link to the broker, or the channel in use, went away during the call. `ACEMQ_CONNECTION_LOST`, retryable. */
+/**
+ * The link to the broker, or the channel in use, went away during the call. `ACEMQ_CONNECTION_LOST`,
+ * retryable.
+ */
 export class ConnectionLostError extends AceMQError {
   constructor(message: string, details: ErrorDetails = {}) {
     super('ACEMQ_CONNECTION_LOST', message, { ...details, retryable: true });
@@ -216,8 +227,8 @@ export interface PublishErrorDetails extends ErrorDetails {
 /**
  * A message that was not confirmed.
  *
- * `mayHaveArrived` is what decides whether sending it again can make a duplicate: false when nothing was written or
- * the broker said no, true when the answer was lost.
+ * `mayHaveArrived` is what decides whether sending it again can make a duplicate: false when nothing was
+ * written or the broker said no, true when the answer was lost.
  */
 export class PublishError extends AceMQError {
   /** Id of the message; empty for a batch. */
@@ -245,8 +256,8 @@ export class PublishError extends AceMQError {
 brand(PublishError, 'PublishError');
 
 /**
- * The broker has blocked the connection (a memory or disk alarm), so the message was refused before a byte was
- * written. `ACEMQ_PUBLISHING_PAUSED`, retryable; sending again cannot make a duplicate.
+ * The broker has blocked the connection (a memory or disk alarm), so the message was refused before a byte
+ * was written. `ACEMQ_PUBLISHING_PAUSED`, retryable; sending again cannot make a duplicate.
  */
 export class PublishingPausedError extends PublishError {
   constructor(message: string, details: Omit<PublishErrorDetails, 'code' | 'mayHaveArrived'> = {}) {
@@ -256,8 +267,8 @@ export class PublishingPausedError extends PublishError {
 brand(PublishingPausedError, 'PublishingPausedError');
 
 /**
- * Some messages of a `sendAll` were not confirmed. `ACEMQ_PUBLISH_BATCH`. `unroutable` is true only when every
- * failure was; `errors` has one entry a payload, in payload order, `undefined` where it was confirmed.
+ * Some messages of a `sendAll` were not confirmed. `ACEMQ_PUBLISH_BATCH`. `unroutable` is true only when
+ * every failure was; `errors` has one entry a payload, in payload order, `undefined` where it was confirmed.
  */
 export class BatchPublishError extends PublishError {
   readonly total: number;
@@ -300,7 +311,10 @@ export class EncodeError extends AceMQError {
 }
 brand(EncodeError, 'EncodeError');
 
-/** A body that cannot become a payload, or whose payload its schema refuses. The message is parked. `ACEMQ_DECODE`. */
+/**
+ * A body that cannot become a payload, or whose payload its schema refuses. The message is parked.
+ * `ACEMQ_DECODE`.
+ */
 export class DecodeError extends AceMQError {
   constructor(message: string, details: ErrorDetails = {}) {
     super('ACEMQ_DECODE', message, details);
@@ -309,8 +323,8 @@ export class DecodeError extends AceMQError {
 brand(DecodeError, 'DecodeError');
 
 /**
- * Says that trying again cannot help: a handler that throws it, or gives it to `retry`, has its message dead-lettered
- * at once. It is found anywhere in a `cause` chain. `ACEMQ_FATAL`.
+ * Says that trying again cannot help: a handler that throws it, or gives it to `retry`, has its message
+ * dead-lettered at once. It is found anywhere in a `cause` chain. `ACEMQ_FATAL`.
  */
 export class FatalError extends AceMQError {
   constructor(message: string, details: ErrorDetails = {}) {

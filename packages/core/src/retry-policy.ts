@@ -255,7 +255,8 @@ export function fixed(attempts: number, delay: Duration): RetryPolicy {
  * @param attempts - Deliveries in all, the first one included; 1 to 10,000.
  * @param initial - Before the first retry.
  * @param max - The ceiling: at least `initial`, at most ten years, which is the broker's own limit. In the form
- * with four arguments it is the last, and the third says how much each delay grows (at least 1; 2 without it).
+ * with four arguments it is the last, and the third says how much each delay grows (at least 1; 2 without
+ * it).
  * @throws `ConfigurationError`, with the value, for anything else.
  */
 export function exponential(attempts: number, initial: Duration, max: Duration): RetryPolicy;

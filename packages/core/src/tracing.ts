@@ -23,7 +23,8 @@ export interface Span {
 }
 
 /**
- * Where the library's traces go. A connection has one that does nothing until an adapter's `install` sets another.
+ * Where the library's traces go. A connection has one that does nothing until an adapter's `install` sets
+ * another.
  */
 export interface Tracing {
   /** The headers that carry the active context on, made anew at each call; empty without one. */

@@ -2,18 +2,20 @@ import type { Clock } from './clock.ts';
 import type { HeaderTable } from './headers.ts';
 
 /**
- * The transport port: what moves bytes and settles deliveries, and knows nothing of envelopes, retries or metrics.
+ * The transport port: what moves bytes and settles deliveries, and knows nothing of envelopes, retries or
+ * metrics.
  *
- * A {@link Transport} dials; a {@link Link} is one connection that it made. A link is not supervised: when it is lost
- * it stays lost, everything waiting on it rejects, and whoever dialled it dials another. Everything that must hold
- * over a lost connection (reconnecting, restoring topology and consumers) is built once, above this port, so that the
- * in-memory broker exercises the same code as RabbitMQ. The suite `transportSuite` of `@acemq/testing` holds every
- * implementation to what is written here.
+ * A {@link Transport} dials; a {@link Link} is one connection that it made. A link is not supervised: when it
+ * is lost it stays lost, everything waiting on it rejects, and whoever dialled it dials another. Everything
+ * that must hold over a lost connection (reconnecting, restoring topology and consumers) is built once, above
+ * this port, so that the in-memory broker exercises the same code as RabbitMQ. The suite `transportSuite` of
+ * `@acemq/testing` holds every implementation to what is written here.
  *
  * What a method may reject with, unless it says otherwise:
- * - `BrokerRefusedError` with the broker's reply code: 403 (not permitted), 404 (no such queue or exchange), 405
- *   (another connection's exclusive queue), 406 (exists with other arguments). The link stays usable, but for the codes
- *   from 500 on (an exchange type that the broker does not know is 503), with which the broker closes it.
+ * - `BrokerRefusedError` with the broker's reply code: 403 (not permitted), 404 (no such queue or exchange),
+ *   405 (another connection's exclusive queue), 406 (exists with other arguments). The link stays usable, but
+ *   for the codes from 500 on (an exchange type that the broker does not know is 503), with which the broker
+ *   closes it.
  * - `ConnectionLostError`: the link went away before the answer.
  * - `ConnectionClosedError`: `close()` was called before.
  */
@@ -27,10 +29,10 @@ export interface Transport {
   /**
    * Makes one connection.
    *
-   * Rejects with `ConnectError`: `refused` where the broker itself refused the password, the vhost or the permission,
-   * otherwise retryable (nobody there, no answer within `timeout`, cut off while connecting). No error names a
-   * password. Never leaves a socket behind when it rejects. An attempt that `signal` ends rejects with a `ConnectError`
-   * whose `cause` is the signal's reason.
+   * Rejects with `ConnectError`: `refused` where the broker itself refused the password, the vhost or the
+   * permission, otherwise retryable (nobody there, no answer within `timeout`, cut off while connecting). No
+   * error names a password. Never leaves a socket behind when it rejects. An attempt that `signal` ends
+   * rejects with a `ConnectError` whose `cause` is the signal's reason.
    */
   dial(request: DialRequest): Promise<Link>;
 }
@@ -53,7 +55,9 @@ export interface DialRequest {
 
 /** What a link tells whoever dialled it. Called synchronously; must not throw. */
 export interface LinkEvents {
-  /** It is gone, for any reason but `close()`. Called once. By then everything that waited on it has rejected. */
+  /**
+   * It is gone, for any reason but `close()`. Called once. By then everything that waited on it has rejected.
+   */
   lost(error: Error): void;
   /** The broker has an alarm and has stopped reading this link. `reason` is the broker's words. */
   blocked(reason: string): void;
@@ -66,14 +70,20 @@ export interface Link {
   /** False once it was lost or closed. Never true again after that. */
   readonly open: boolean;
 
-  /** Declares an exchange. Resolves when the broker has it; the same declaration again changes nothing. 406 if it differs. */
+  /**
+   * Declares an exchange. Resolves when the broker has it; the same declaration again changes nothing. 406 if
+   * it differs.
+   */
   declareExchange(name: string, spec: ExchangeSpec): Promise<void>;
   /** Declares a queue, as {@link declareExchange} does. */
   declareQueue(name: string, spec: QueueSpec): Promise<void>;
   /** Binds a queue to an exchange. 404 when either is not there. */
   bind(queue: string, exchange: string, routingKey: string): Promise<void>;
 
-  /** Asks for a queue and creates nothing: its depth, or `undefined` when there is none (404 only; 403 rejects). */
+  /**
+   * Asks for a queue and creates nothing: its depth, or `undefined` when there is none (404 only; 403
+   * rejects).
+   */
   checkQueue(name: string): Promise<QueueState | undefined>;
   /** Asks for an exchange and creates nothing. */
   checkExchange(name: string): Promise<boolean>;
@@ -88,16 +98,16 @@ export interface Link {
   openPublishChannel(events: PublishChannelEvents): Promise<PublishChannel>;
 
   /**
-   * Subscribes, on a channel of its own. Resolves when the broker has accepted the subscription; `events.delivered`
-   * may be called before that.
+   * Subscribes, on a channel of its own. Resolves when the broker has accepted the subscription;
+   * `events.delivered` may be called before that.
    */
   consume(queue: string, spec: ConsumeSpec, events: ConsumeEvents): Promise<Subscription>;
 
   /** Closes politely. Resolves when it is closed, however that went; never rejects. Idempotent. */
   close(): Promise<void>;
   /**
-   * Drops the link at once, without a word to the broker. For a link that no longer answers. What waits on it is told as
-   * if it had been lost, and so may its events be.
+   * Drops the link at once, without a word to the broker. For a link that no longer answers. What waits on it
+   * is told as if it had been lost, and so may its events be.
    */
   destroy(): void;
 }
@@ -129,8 +139,8 @@ export interface QueueState {
 }
 
 /**
- * Anything a ladder or a topology can be declared on: a connection, a link, a test's list. Calls are made one after the
- * other, each awaited, since the broker needs them in order.
+ * Anything a ladder or a topology can be declared on: a connection, a link, a test's list. Calls are made one
+ * after the other, each awaited, since the broker needs them in order.
  */
 export interface DeclareTarget {
   declareExchange(name: string, spec: ExchangeSpec): Promise<unknown> | unknown;
@@ -172,8 +182,9 @@ export interface PublishListener {
   answered(verdict: PublishVerdict, reason: string): void;
   /**
    * The channel or the link went away first. The message may or may not have arrived. `error` is a
-   * `ConnectionLostError`, or a `BrokerRefusedError` (404 no such exchange, 403 not permitted, 406 …) where the broker
-   * closed the channel with one; it then speaks of one publish of this channel, not necessarily of this one.
+   * `ConnectionLostError`, or a `BrokerRefusedError` (404 no such exchange, 403 not permitted, 406 …) where
+   * the broker closed the channel with one; it then speaks of one publish of this channel, not necessarily of
+   * this one.
    */
   cut(error: Error): void;
 }
@@ -184,9 +195,9 @@ export interface PublishChannel {
   /**
    * Writes one message. The listener is told later what became of it, always.
    *
-   * Throws, with nothing written, when the channel is not open (`ConnectionLostError`) or the headers cannot be
-   * encoded (`EncodeError`). Returns false when the socket's write buffer is full: that is a hint to slow down, and
-   * the message is written all the same.
+   * Throws, with nothing written, when the channel is not open (`ConnectionLostError`) or the headers cannot
+   * be encoded (`EncodeError`). Returns false when the socket's write buffer is full: that is a hint to slow
+   * down, and the message is written all the same.
    */
   publish(exchange: string, routingKey: string, message: Outbound, listener: PublishListener): boolean;
   /** Closes it; what is outstanding is `cut`. Never rejects. */
@@ -214,8 +225,8 @@ export interface ConsumeEvents {
   /** One message. It stays with this consumer until it is settled or the subscription's channel goes. */
   delivered(delivery: Delivery): void;
   /**
-   * No more will come, for any reason but `stop()`: the broker cancelled it (its queue was deleted, its node went), the
-   * channel was closed (an acknowledgement came too late), or the link is gone. Called once.
+   * No more will come, for any reason but `stop()`: the broker cancelled it (its queue was deleted, its node
+   * went), the channel was closed (an acknowledgement came too late), or the link is gone. Called once.
    */
   ended(error: Error): void;
 }
@@ -225,8 +236,8 @@ export interface Subscription {
   /** The tag the broker knows it by. */
   readonly tag: string;
   /**
-   * Ends the deliveries and resolves when no further one can come. The channel stays open, so that what is out can
-   * still be settled. Never rejects.
+   * Ends the deliveries and resolves when no further one can come. The channel stays open, so that what is
+   * out can still be settled. Never rejects.
    */
   stop(): Promise<void>;
   /** Closes the channel. Deliveries that are still unsettled go back to the queue. Never rejects. */
@@ -236,7 +247,10 @@ export interface Subscription {
 /** A message on its way in. */
 export interface Delivery {
   readonly body: Uint8Array;
-  /** `undefined` when the sender said nothing, which is not the same as an empty string: codecs tell them apart. */
+  /**
+   * `undefined` when the sender said nothing, which is not the same as an empty string: codecs tell them
+   * apart.
+   */
   readonly contentType: string | undefined;
   readonly messageId: string | undefined;
   readonly replyTo: string | undefined;
@@ -251,13 +265,15 @@ export interface Delivery {
   readonly priority: number | undefined;
   readonly expiration: string | undefined;
   /**
-   * Acknowledges it. Returns whether that was sent: false when the channel it came on has gone, in which case the
-   * broker has taken the message back already. The second settlement of a delivery does nothing and returns false.
+   * Acknowledges it. Returns whether that was sent: false when the channel it came on has gone, in which case
+   * the broker has taken the message back already. The second settlement of a delivery does nothing and
+   * returns false.
    */
   ack(): boolean;
   /**
-   * Gives it back: to its queue, or, without `requeue`, to the queue's dead-letter exchange. A classic queue puts it where
-   * it was, ahead of what was not delivered; a quorum queue without a delivery limit puts it at the end. As {@link ack}.
+   * Gives it back: to its queue, or, without `requeue`, to the queue's dead-letter exchange. A classic queue
+   * puts it where it was, ahead of what was not delivered; a quorum queue without a delivery limit puts it at
+   * the end. As {@link ack}.
    */
   nack(requeue: boolean): boolean;
 }

@@ -72,7 +72,10 @@ export interface MetricDefinition {
   readonly unit: MetricUnit;
   /** The names of its labels, all of which every sample has, sorted. */
   readonly labels: readonly string[];
-  /** The allowed values of each label that has a closed list of them; a label that is not here may say anything. */
+  /**
+   * The allowed values of each label that has a closed list of them; a label that is not here may say
+   * anything.
+   */
   readonly values: Readonly<Record<string, readonly string[]>>;
   /** One line that says what it counts. */
   readonly help: string;
@@ -112,7 +115,10 @@ function metric(
   });
 }
 
-/** Every metric that the library writes, in the order of a message's way: published, consumed, set aside, relayed. */
+/**
+ * Every metric that the library writes, in the order of a message's way: published, consumed, set aside,
+ * relayed.
+ */
 export const METRICS: readonly MetricDefinition[] = Object.freeze([
   metric(
     METRIC_PUBLISH_TOTAL,

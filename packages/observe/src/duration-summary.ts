@@ -1,6 +1,6 @@
 /**
- * What is kept of a distribution. There are no percentiles, on purpose: those of several processes cannot be put
- * together, while counts and totals can.
+ * What is kept of a distribution. There are no percentiles, on purpose: those of several processes cannot be
+ * put together, while counts and totals can.
  */
 export interface DurationSummary {
   /** How many samples; at least 1. */

@@ -4,8 +4,9 @@ import { isNullObserver, type Labels, type Observer } from './observer.ts';
 const METHODS = ['count', 'observe', 'gauge'] as const;
 
 /**
- * Wraps an observer so that what it throws reaches the log, once per metric, and never the caller. A method that was
- * written `async` by mistake is covered too: its rejection is logged the same way, and does not end the process.
+ * Wraps an observer so that what it throws reaches the log, once per metric, and never the caller. A method
+ * that was written `async` by mistake is covered too: its rejection is logged the same way, and does not end
+ * the process.
  *
  * A {@link NullObserver} is given back as it is.
  *

@@ -8,9 +8,9 @@ interface Step<Found> {
 }
 
 /**
- * Remembers what a labels object led to, by its values in the order in which its names stand, so that neither sorting
- * nor joining is needed the next time. Labels whose names stand in another order than those that came first are not
- * remembered; who asks has to know another way.
+ * Remembers what a labels object led to, by its values in the order in which its names stand, so that neither
+ * sorting nor joining is needed the next time. Labels whose names stand in another order than those that came
+ * first are not remembered; who asks has to know another way.
  */
 export class LabelPaths<Found> {
   readonly #start: Step<Found> = newStep();

@@ -3,7 +3,10 @@ import type { Labels } from './observer.ts';
 /** One label: its name and its value. */
 export type LabelPair = readonly [name: string, value: string];
 
-/** The labels as pairs in the order of their names (by UTF-16 code unit), so that the order they were given in is gone. */
+/**
+ * The labels as pairs in the order of their names (by UTF-16 code unit), so that the order they were given in
+ * is gone.
+ */
 export function sortedLabels(labels: Labels): readonly LabelPair[] {
   return Object.keys(labels)
     .sort()
@@ -14,8 +17,8 @@ export function sortedLabels(labels: Labels): readonly LabelPair[] {
  * The one text that stands for a metric with these labels, whatever order they were given in:
  * `acemq.publish.total{exchange="b",key="a"}`, or the name alone where there are no labels.
  *
- * Backslash, double quote and line feed are escaped (`\\`, `\"`, `\n`), and a `{` in the name of a metric, so that two
- * different series never share a key.
+ * Backslash, double quote and line feed are escaped (`\\`, `\"`, `\n`), and a `{` in the name of a metric, so
+ * that two different series never share a key.
  */
 export function metricKey(metric: string, labels: Labels): string {
   return keyOf(metric, sortedLabels(labels));

@@ -1,6 +1,6 @@
 /**
- * The sixteen metrics, by the names that every AceMQ library uses: an alert rule written for one reads another.
- * What each counts, its unit and its labels are in {@link METRICS}.
+ * The sixteen metrics, by the names that every AceMQ library uses: an alert rule written for one reads
+ * another. What each counts, its unit and its labels are in {@link METRICS}.
  */
 export const METRIC_PUBLISH_TOTAL = 'acemq.publish.total';
 export const METRIC_PUBLISH_DURATION = 'acemq.publish.duration';

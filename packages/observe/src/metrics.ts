@@ -9,9 +9,9 @@ export const DEFAULT_MAX_SERIES = 10_000;
 /** Options of {@link Metrics}. */
 export interface MetricsOptions {
   /**
-   * How many label sets one metric may have. A new one past that is counted under `other`: its open labels (such as
-   * `routing.key`) all read `other`, and its closed ones (such as `outcome`) keep their value. A whole number of at
-   * least 1; 10,000 by default.
+   * How many label sets one metric may have. A new one past that is counted under `other`: its open labels
+   * (such as `routing.key`) all read `other`, and its closed ones (such as `outcome`) keep their value. A
+   * whole number of at least 1; 10,000 by default.
    */
   readonly maxSeries?: number;
   /** Gets one warning per metric that reaches `maxSeries`. `console` by default. */
@@ -32,8 +32,8 @@ interface Held {
 /**
  * Keeps the numbers in memory: enough for a scrape, a test, or a signal handler that prints them.
  *
- * Memory is bounded by `maxSeries` for each metric. A sample is cheapest where its labels object is frozen and was seen
- * before (one look-up), and needs sorting only for labels that were never seen.
+ * Memory is bounded by `maxSeries` for each metric. A sample is cheapest where its labels object is frozen
+ * and was seen before (one look-up), and needs sorting only for labels that were never seen.
  */
 export class Metrics implements Observer {
   readonly #maxSeries: number;
@@ -43,7 +43,9 @@ export class Metrics implements Observer {
   readonly #distributions: Map<string, SeriesOfMetric<Distribution>> = new Map();
   readonly #full: Set<string> = new Set();
 
-  /** @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `maxSeries` is not a whole number of at least 1. */
+  /**
+   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `maxSeries` is not a whole number of at least 1.
+   */
   constructor(options: MetricsOptions = {}) {
     const maxSeries = options.maxSeries ?? DEFAULT_MAX_SERIES;
     if (!Number.isSafeInteger(maxSeries) || maxSeries < 1) {
@@ -55,7 +57,10 @@ export class Metrics implements Observer {
     this.#logger = options.logger ?? console;
   }
 
-  /** @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `delta` is negative or not finite: a counter only grows. */
+  /**
+   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `delta` is negative or not finite: a counter only
+   * grows.
+   */
   count(metric: string, delta: number, labels: Labels): void {
     if (!(delta >= 0 && delta < Number.POSITIVE_INFINITY)) {
       throw new ConfigurationError(`${metric} was counted by ${String(delta)}; 0 and more is allowed`);
@@ -63,7 +68,10 @@ export class Metrics implements Observer {
     this.#of(this.#counters, metric, held).of(labels).value.number += delta;
   }
 
-  /** @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is not finite: the total could not be read again. */
+  /**
+   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is not finite: the total could not be
+   * read again.
+   */
   observe(metric: string, value: number, labels: Labels): void {
     if (!Number.isFinite(value)) throw notFinite(metric, value);
     this.#of(this.#distributions, metric, distribution).of(labels).value.add(value);
@@ -75,7 +83,9 @@ export class Metrics implements Observer {
     this.#of(this.#gauges, metric, held).of(labels).value.number = value;
   }
 
-  /** Every counter by its {@link metricKey}, in the order of the keys. A copy: later samples do not change it. */
+  /**
+   * Every counter by its {@link metricKey}, in the order of the keys. A copy: later samples do not change it.
+   */
   get counts(): ReadonlyMap<string, number> {
     return byKey(this.series().counters);
   }

@@ -1,21 +1,21 @@
 /**
- * Labels of one sample, by name. Hand over the same frozen object for the same labels where you can: an observer may
- * then recognise it and need not look at the labels again.
+ * Labels of one sample, by name. Hand over the same frozen object for the same labels where you can: an
+ * observer may then recognise it and need not look at the labels again.
  */
 export type Labels = Readonly<Record<string, string>>;
 
 /**
  * What the library tells its numbers to. Anything with these three methods qualifies.
  *
- * The methods are called on the way of a message, are never awaited and must not block. One that throws does not harm
- * the message: the connection logs it once per metric and goes on.
+ * The methods are called on the way of a message, are never awaited and must not block. One that throws does
+ * not harm the message: the connection logs it once per metric and goes on.
  */
 export interface Observer {
   /** Adds `delta`, a whole number of at least 1, to a counter. */
   count(metric: string, delta: number, labels: Labels): void;
   /**
-   * Adds one sample to a distribution. The value is in seconds, except for `acemq.consume.attempts`, where it is the
-   * number of the attempt (1, 2, 3 …): buckets made for seconds would misread it.
+   * Adds one sample to a distribution. The value is in seconds, except for `acemq.consume.attempts`, where it
+   * is the number of the attempt (1, 2, 3 …): buckets made for seconds would misread it.
    */
   observe(metric: string, value: number, labels: Labels): void;
   /** Sets a gauge. */

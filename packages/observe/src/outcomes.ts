@@ -7,7 +7,10 @@
 export const OUTCOME_CONFIRMED = 'confirmed';
 /** It was mandatory and reached no queue. */
 export const OUTCOME_UNROUTABLE = 'unroutable';
-/** It went wrong, and a message may be lost: a nack, no confirm in time, a lost channel, a payload not encoded. */
+/**
+ * It went wrong, and a message may be lost: a nack, no confirm in time, a lost channel, a payload not
+ * encoded.
+ */
 export const OUTCOME_FAILED = 'failed';
 /** It was declined before a byte was written, so sending again cannot make a duplicate. */
 export const OUTCOME_REFUSED = 'refused';

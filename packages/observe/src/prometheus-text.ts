@@ -7,12 +7,13 @@ import type { Series } from './series.ts';
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * The numbers as a Prometheus scrape body (text format 0.0.4): counters, then gauges, then distributions as summaries
- * (`_count` and `_sum`), each in the order of their keys, with one TYPE line a metric.
+ * The numbers as a Prometheus scrape body (text format 0.0.4): counters, then gauges, then distributions as
+ * summaries (`_count` and `_sum`), each in the order of their keys, with one TYPE line a metric.
  *
- * In the names of metrics and labels every character outside `[a-zA-Z0-9_]` becomes an underscore, and nothing is
- * added: `acemq.retry.rung.missing` is `acemq_retry_rung_missing`. Two names that become the same are told apart by an
- * underscore at the end, since a scraper refuses a whole body over one name used twice. Label values keep their text.
+ * In the names of metrics and labels every character outside `[a-zA-Z0-9_]` becomes an underscore, and
+ * nothing is added: `acemq.retry.rung.missing` is `acemq_retry_rung_missing`. Two names that become the same
+ * are told apart by an underscore at the end, since a scraper refuses a whole body over one name used twice.
+ * Label values keep their text.
  *
  * Ends with one line feed; empty where nothing was recorded.
  */

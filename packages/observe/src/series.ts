@@ -38,7 +38,10 @@ export class SeriesOfMetric<Value> {
     this.#onFull = onFull;
   }
 
-  /** Where a sample with these labels goes: known by the object itself where it cannot change, by its values otherwise. */
+  /**
+   * Where a sample with these labels goes: known by the object itself where it cannot change, by its values
+   * otherwise.
+   */
   of(labels: Labels): Series<Value> {
     const known = this.#byFrozenLabels.get(labels);
     if (known !== undefined) return known;
@@ -65,8 +68,8 @@ export class SeriesOfMetric<Value> {
   }
 
   /**
-   * The series of what has no place left. A label with a closed list of values keeps its value, so that a failure is
-   * still counted as one.
+   * The series of what has no place left. A label with a closed list of values keeps its value, so that a
+   * failure is still counted as one.
    */
   #rest(sorted: readonly LabelPair[]): Series<Value> {
     this.#onFull(this.#metric);

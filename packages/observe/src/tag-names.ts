@@ -17,7 +17,10 @@ export const TAG_PIPELINE = 'pipeline';
 /** The step at which a pipeline's run ended. */
 export const TAG_STEP = 'step';
 
-/** Part of the family's vocabulary, attached to nothing here: a producer controls it, and its values have no end. */
+/**
+ * Part of the family's vocabulary, attached to nothing here: a producer controls it, and its values have no
+ * end.
+ */
 export const TAG_MESSAGE_TYPE = 'message.type';
 /** Part of the family's vocabulary, attached to nothing here: it would have one value. */
 export const TAG_TRANSPORT = 'transport';

@@ -20,7 +20,10 @@ import { queueSettings } from './queue-arguments.ts';
 import { accessRefused, type Kind, named, notFound, resourceLocked } from './refusals.ts';
 import { keepAlive } from './turn.ts';
 
-/** What a login wants to do: RabbitMQ asks for `configure` to declare and delete, `write` to publish, `read` to consume. */
+/**
+ * What a login wants to do: RabbitMQ asks for `configure` to declare and delete, `write` to publish, `read`
+ * to consume.
+ */
 export interface Access {
   readonly permission: 'configure' | 'write' | 'read';
   readonly kind: Kind;

@@ -15,7 +15,8 @@ export function checkConsumer(queue: MemoryQueue, spec: ConsumeSpec): void {
     );
   }
   checkArguments(queue, spec);
-  // Only a classic queue holds an exclusive consumer to it; RabbitMQ's quorum queue takes the flag and ignores it.
+  // Only a classic queue holds an exclusive consumer to it; RabbitMQ's quorum queue takes the flag and
+  // ignores it.
   if (queue.settings.type === 'quorum' || queue.consumers.size === 0) return;
   if (spec.exclusive || [...queue.consumers].some((consumer) => consumer.exclusive)) {
     throw accessRefused(`${named('queue', queue.name)} in exclusive use`);

@@ -4,16 +4,18 @@ import type { QueueType } from './queue-arguments.ts';
 
 /** What `memoryBroker` may be given. */
 export interface MemoryBrokerOptions {
-  /** Where time comes from: `manualClock()` in a test that moves it itself. Default: the machine's own time. */
+  /**
+   * Where time comes from: `manualClock()` in a test that moves it itself. Default: the machine's own time.
+   */
   readonly clock?: Clock;
   /**
-   * Asked before each order, as RabbitMQ asks for permissions; false refuses it with 403. Default: everything is
-   * permitted.
+   * Asked before each order, as RabbitMQ asks for permissions; false refuses it with 403. Default: everything
+   * is permitted.
    */
   readonly permits?: (access: Access) => boolean;
   /**
-   * Milliseconds that a delivery may stay unsettled before the broker closes its channel (406), as RabbitMQ does.
-   * Default 1,800,000 (30 minutes); `false` for no limit.
+   * Milliseconds that a delivery may stay unsettled before the broker closes its channel (406), as RabbitMQ
+   * does. Default 1,800,000 (30 minutes); `false` for no limit.
    */
   readonly consumerTimeout?: number | false;
 }
@@ -67,9 +69,9 @@ export interface LinkChoice {
 /**
  * A broker in this process, behind the same port as RabbitMQ, and the controls with which a test breaks it.
  *
- * Give it to `connect()`; several connections may share one. It behaves as RabbitMQ 3.10 does, refusals word by word,
- * and refuses with `UnsupportedError` what it does not have: streams, priorities, single active consumers,
- * dead-lettering at least once, server-named queues, exchange types of plug-ins.
+ * Give it to `connect()`; several connections may share one. It behaves as RabbitMQ 3.10 does, refusals word
+ * by word, and refuses with `UnsupportedError` what it does not have: streams, priorities, single active
+ * consumers, dead-lettering at least once, server-named queues, exchange types of plug-ins.
  *
  * The controls work at once; a control may be called from anywhere but from within an event of a link.
  */
@@ -77,8 +79,8 @@ export interface MemoryBroker extends Transport {
   readonly clock: Clock;
 
   /**
-   * Raises an alarm: the broker stops reading each link at the link's next publish, and tells it then. `reason` is the
-   * broker's words; default `low on memory`.
+   * Raises an alarm: the broker stops reading each link at the link's next publish, and tells it then.
+   * `reason` is the broker's words; default `low on memory`.
    */
   block(reason?: string): void;
   /** Ends the alarm. What the links wrote meanwhile is read. */
@@ -97,7 +99,10 @@ export interface MemoryBroker extends Transport {
   freeze(): void;
   /** It answers again. */
   thaw(): void;
-  /** Nacks the next `count` publishes (default 1) that are routed, or that are routed to `queue`, and drops them. */
+  /**
+   * Nacks the next `count` publishes (default 1) that are routed, or that are routed to `queue`, and drops
+   * them.
+   */
   nackNext(count?: number, queue?: string): void;
   /** Cancels every consumer of a queue, as a broker does whose node goes, and returns how many there were. */
   cancelConsumers(queue: string): number;
@@ -107,7 +112,10 @@ export interface MemoryBroker extends Transport {
   /** Without the default exchange. */
   readonly exchanges: readonly ExchangeInfo[];
   readonly bindings: readonly BindingInfo[];
-  /** The messages that wait in a queue, in the order in which they would be delivered. Empty when there is no such queue. */
+  /**
+   * The messages that wait in a queue, in the order in which they would be delivered. Empty when there is no
+   * such queue.
+   */
   messages(queue: string): readonly WaitingMessage[];
   /** How many messages wait in a queue; 0 when there is no such queue. */
   depth(queue: string): number;

@@ -18,8 +18,9 @@ export interface Death {
 }
 
 /**
- * A message as it leaves a queue for its dead-letter exchange: the death at the head of `x-death`, or counted up where
- * it is known already, and without its `expiration`. An own routing key replaces all keys and takes `CC` off.
+ * A message as it leaves a queue for its dead-letter exchange: the death at the head of `x-death`, or counted
+ * up where it is known already, and without its `expiration`. An own routing key replaces all keys and takes
+ * `CC` off.
  */
 export function deadLettered(message: HeldMessage, death: Death): HeldMessage {
   const routingKeys = [message.routingKeys[0], ...routesOf(message.headers, 'CC')];
@@ -62,7 +63,10 @@ function withDeath(before: WireTable, record: WireTable): WireTable {
   return { ...before, 'x-death': [sorted(first), ...known.filter((one) => one !== same)] };
 }
 
-/** One entry for each queue and reason. RabbitMQ turns the order of two or more round; what follows can depend on it. */
+/**
+ * One entry for each queue and reason. RabbitMQ turns the order of two or more round; what follows can depend
+ * on it.
+ */
 function grouped(deaths: readonly WireTable[]): readonly WireTable[] {
   if (deaths.length < 2) return deaths;
   const groups: WireTable[] = [];
@@ -93,8 +97,8 @@ function isTable(value: unknown): value is WireTable {
 }
 
 /**
- * Whether a dead letter would come back to a queue that it left before without anybody having rejected it since: a
- * circle that turns by itself. RabbitMQ drops the message there.
+ * Whether a dead letter would come back to a queue that it left before without anybody having rejected it
+ * since: a circle that turns by itself. RabbitMQ drops the message there.
  */
 export function turnsInCircle(message: HeldMessage, queue: string): boolean {
   const deaths = message.headers['x-death'];

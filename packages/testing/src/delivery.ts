@@ -18,7 +18,9 @@ export interface DeliveryChannel {
 
 type Settlement = 'ack' | 'reject' | 'requeue';
 
-/** One message on its way in. It is also its own settlement on the way out: no other object is made for it. */
+/**
+ * One message on its way in. It is also its own settlement on the way out: no other object is made for it.
+ */
 export class MemoryDelivery implements Delivery, Inbound {
   readonly publishes = false;
   readonly exchange: string;

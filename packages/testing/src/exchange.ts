@@ -68,7 +68,8 @@ export class MemoryExchange {
         return found;
       }
       default:
-        // A headers exchange too: a binding of this port has no arguments, and one without matches every message.
+        // A headers exchange too: a binding of this port has no arguments, and one without matches every
+        // message.
         return this.#bindings.map((bound) => bound.queue);
     }
   }

@@ -63,8 +63,8 @@ class Question<T> implements Inbound {
 /**
  * One connection to the in-memory broker.
  *
- * What is written to it is read by the broker in a later turn of the event loop, in the order in which it was written:
- * nothing is ever answered from within the call that asked.
+ * What is written to it is read by the broker in a later turn of the event loop, in the order in which it was
+ * written: nothing is ever answered from within the call that asked.
  */
 export class MemoryLink implements Link, DeliveryChannel {
   readonly name: string;

@@ -2,10 +2,15 @@ import { type Clock, ConfigurationError, type Timer } from '@acemq/core';
 import { Heap } from './heap.ts';
 import { turn } from './turn.ts';
 
-/** How many turns of the event loop are let pass after each step, for what a timer set going to come to rest. */
+/**
+ * How many turns of the event loop are let pass after each step, for what a timer set going to come to rest.
+ */
 const TURNS_TO_REST = 12;
 
-/** When a {@link manualClock} starts unless it is told: a round number, so that times read well in a failing test. */
+/**
+ * When a {@link manualClock} starts unless it is told: a round number, so that times read well in a failing
+ * test.
+ */
 const DEFAULT_START = Date.UTC(2024, 0, 1);
 
 /** What a {@link manualClock} may be given. */
@@ -21,10 +26,10 @@ export interface ManualClock extends Clock {
   /**
    * Moves the time on by `ms` milliseconds.
    *
-   * The timers due by then are called in the order of their times, each at its own time, those included that are set
-   * on the way. After each time the event loop is let run a dozen turns, so that what a timer set going (a dead
-   * letter, a handler, its acknowledgement) comes to rest before the next. Work that waits for something other than
-   * this clock and the in-memory broker may still be running when it resolves.
+   * The timers due by then are called in the order of their times, each at its own time, those included that
+   * are set on the way. After each time the event loop is let run a dozen turns, so that what a timer set
+   * going (a dead letter, a handler, its acknowledgement) comes to rest before the next. Work that waits for
+   * something other than this clock and the in-memory broker may still be running when it resolves.
    *
    * Throws `ConfigurationError` for a number that is negative or not finite.
    */

@@ -22,8 +22,8 @@ export interface HeldMessage {
 export const LONGEST_TTL = 315_360_000_000;
 
 /**
- * What a publish writes: the body copied once, so that the caller may use its bytes again, and the headers in the
- * types that the wire gives them. Throws `EncodeError` for headers that cannot be encoded.
+ * What a publish writes: the body copied once, so that the caller may use its bytes again, and the headers in
+ * the types that the wire gives them. Throws `EncodeError` for headers that cannot be encoded.
  */
 export function written(exchange: string, routingKey: string, message: Outbound): HeldMessage {
   const headers = wireTable(message.headers);
@@ -44,8 +44,8 @@ export function written(exchange: string, routingKey: string, message: Outbound)
 }
 
 /**
- * What the broker makes of a publish before it routes it: `CC` and `BCC` add routing keys, and `BCC` is taken off.
- * Throws the refusal that closes the channel.
+ * What the broker makes of a publish before it routes it: `CC` and `BCC` add routing keys, and `BCC` is taken
+ * off. Throws the refusal that closes the channel.
  */
 export function accepted(message: HeldMessage): HeldMessage {
   if (message.expiration !== undefined) checkExpiration(message.expiration);

@@ -105,7 +105,8 @@ export class MemoryPublishChannel implements PublishChannel {
 
   /** The broker takes one publish off the wire. */
   read(pending: PendingPublish): void {
-    // What its owner wrote before closing it is on the wire all the same; what the broker closed, it reads no more.
+    // What its owner wrote before closing it is on the wire all the same; what the broker closed, it reads no
+    // more.
     if (this.#refused) return;
     try {
       pending.judged(this.#link.broker.publish(this.#link, pending));

@@ -23,7 +23,9 @@ export interface QueueSettings {
 
 type Check = (value: unknown, args: Readonly<HeaderTable>) => string | undefined;
 
-/** The arguments that each type knows, in the order in which RabbitMQ compares them. It ignores every other. */
+/**
+ * The arguments that each type knows, in the order in which RabbitMQ compares them. It ignores every other.
+ */
 const KNOWN: Readonly<Record<QueueType, readonly string[]>> = {
   classic: [
     'x-expires',
@@ -242,7 +244,10 @@ function count(args: Readonly<HeaderTable>, key: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** The arguments of a queue of this type that must be the same when it is declared again, in the broker's order. */
+/**
+ * The arguments of a queue of this type that must be the same when it is declared again, in the broker's
+ * order.
+ */
 export function comparedArguments(type: QueueType): readonly string[] {
   return KNOWN[type];
 }

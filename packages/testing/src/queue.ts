@@ -29,7 +29,10 @@ export interface QueueHost {
   removeQueue(queue: MemoryQueue): void;
 }
 
-/** A queue: what waits in it, who takes from it, and what becomes of a message that stays too long or is one too many. */
+/**
+ * A queue: what waits in it, who takes from it, and what becomes of a message that stays too long or is one
+ * too many.
+ */
 export class MemoryQueue {
   readonly name: string;
   readonly spec: QueueSpec;
@@ -191,7 +194,9 @@ export class MemoryQueue {
     this.#arm();
   }
 
-  /** Says that the queue is in use, or, without `used`, deletes it when it has not been for its `x-expires`. */
+  /**
+   * Says that the queue is in use, or, without `used`, deletes it when it has not been for its `x-expires`.
+   */
   touch(used = true): void {
     const { expires } = this.settings;
     if (expires === undefined || this.#deleted) return;

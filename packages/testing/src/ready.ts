@@ -96,9 +96,9 @@ export class ClassicReady extends Ready {
 }
 
 /**
- * A quorum queue keeps what came back in front, in the order in which it came back. What a consumer gave back goes to
- * the end instead when the queue has no delivery limit: so does RabbitMQ since 3.10, whose log could otherwise never
- * be cut.
+ * A quorum queue keeps what came back in front, in the order in which it came back. What a consumer gave back
+ * goes to the end instead when the queue has no delivery limit: so does RabbitMQ since 3.10, whose log could
+ * otherwise never be cut.
  */
 export class QuorumReady extends Ready {
   readonly #returned = new Fifo<Entry>();

@@ -1,8 +1,8 @@
 /**
  * Whether a routing key matches a topic pattern, word by word: `*` stands for one word, `#` for none or more.
  *
- * Words are what lies between dots, empty ones included; the empty key has no word at all, so that `#` matches it and
- * `*` does not.
+ * Words are what lies between dots, empty ones included; the empty key has no word at all, so that `#`
+ * matches it and `*` does not.
  */
 export function matchesTopic(pattern: readonly string[], key: readonly string[]): boolean {
   // Where to go on when a word does not fit: the last `#` is made to stand for one word more.

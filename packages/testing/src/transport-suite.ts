@@ -24,8 +24,8 @@ export interface TransportSuiteOptions {
   /** Opens a transport of its own for one case. */
   readonly open: () => TransportHarness | Promise<TransportHarness>;
   /**
-   * What the harness can do beyond using the transport. A case that needs more is not registered; what is left out so
-   * is what {@link transportSuite} returns.
+   * What the harness can do beyond using the transport. A case that needs more is not registered; what is
+   * left out so is what {@link transportSuite} returns.
    *
    * - `cut`: cut chosen links, as a network does;
    * - `block`, `unblock`: raise and end an alarm on the broker;
@@ -47,9 +47,9 @@ const CASES: readonly TransportCase[] = [
 /**
  * Registers one test for each thing that every transport must do the same way, errors word by word.
  *
- * The same cases run against the in-memory broker and against RabbitMQ 3.10, so that the one cannot drift from the
- * other. Each case uses names of its own and removes them. Several can run at the same time, unless an alarm is among
- * the features: that stops the whole broker.
+ * The same cases run against the in-memory broker and against RabbitMQ 3.10, so that the one cannot drift
+ * from the other. Each case uses names of its own and removes them. Several can run at the same time, unless
+ * an alarm is among the features: that stops the whole broker.
  *
  * Returns the titles of the cases that were not registered, because they need a feature that is not given.
  */

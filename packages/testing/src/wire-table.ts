@@ -15,8 +15,9 @@ const DEEPEST = 100;
 /**
  * What a table becomes on its way over the wire: a deep copy with the types that arrive.
  *
- * A name without a value is left out; a BigInt arrives as a number, a Date without its milliseconds, bytes as a Buffer. What the wire cannot carry throws `EncodeError` (a number that is not finite:
- * RabbitMQ ends the whole connection for one).
+ * A name without a value is left out; a BigInt arrives as a number, a Date without its milliseconds, bytes as
+ * a Buffer. What the wire cannot carry throws `EncodeError` (a number that is not finite: RabbitMQ ends the
+ * whole connection for one).
  */
 export function wireTable(table: Readonly<Record<string, unknown>>): WireTable {
   return tableAt(table, '', 0);

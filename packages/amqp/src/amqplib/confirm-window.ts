@@ -15,8 +15,9 @@ export interface Pending {
 const SLACK = 1024;
 
 /**
- * What is outstanding on one confirm channel, by delivery tag. The broker numbers the publishes of a channel from 1 in
- * the order in which they were written, and may judge them one by one, in any order, or all up to one.
+ * What is outstanding on one confirm channel, by delivery tag. The broker numbers the publishes of a channel
+ * from 1 in the order in which they were written, and may judge them one by one, in any order, or all up to
+ * one.
  */
 export class ConfirmWindow {
   #entries: (Pending | undefined)[] = [];

@@ -2,15 +2,18 @@ import { ConnectError } from '@acemq/core';
 import { type Reply, replyOf, wordsOf } from './refusal.ts';
 
 /**
- * The replies to a connection that say no to this login, whoever asks again: 403 (access-refused: the password) and
- * 530 (not-allowed: no such vhost, no permission for it). AMQP 0-9-1, reply codes.
+ * The replies to a connection that say no to this login, whoever asks again: 403 (access-refused: the
+ * password) and 530 (not-allowed: no such vhost, no permission for it). AMQP 0-9-1, reply codes.
  */
 const REFUSALS: ReadonlySet<number> = new Set([403, 530]);
 
 /** amqplib keeps nothing but the method's name of a refusal that comes where `connection.open-ok` should. */
 const CLOSED_AT_OPEN = /^Expected ConnectionOpenOk; got <ConnectionClose/;
 
-/** Whether the broker closed the connection in place of opening the vhost, in which case amqplib has lost its words. */
+/**
+ * Whether the broker closed the connection in place of opening the vhost, in which case amqplib has lost its
+ * words.
+ */
 export function isClosedAtOpen(error: unknown): boolean {
   return error instanceof Error && CLOSED_AT_OPEN.test(error.message);
 }

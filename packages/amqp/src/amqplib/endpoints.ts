@@ -1,6 +1,8 @@
 import { ConfigurationError } from '@acemq/core';
 
-/** One place to dial, out of a URL. It holds the credentials and is never shown: {@link Endpoint.label} is. */
+/**
+ * One place to dial, out of a URL. It holds the credentials and is never shown: {@link Endpoint.label} is.
+ */
 export interface Endpoint {
   readonly secure: boolean;
   readonly host: string;
@@ -16,7 +18,10 @@ const WHAT_IS_ALLOWED = 'amqp://[user:password@]host[:port][/vhost], or amqps://
 /** Bytes; AMQP has one byte for its length. */
 const LONGEST_VHOST = 255;
 
-/** Where the options that other clients take from a URL's query belong. No other name of a query is repeated: it may be half a password. */
+/**
+ * Where the options that other clients take from a URL's query belong. No other name of a query is repeated:
+ * it may be half a password.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   heartbeat: 'connect',
   connection_timeout: 'connect',
@@ -33,11 +38,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the URLs to dial. Port 5672, or 5671 for `amqps`; user and password `guest`; user, password and vhost are
- * percent-decoded as UTF-8. `amqp://host` and `amqp://host/` both leave the vhost open.
+ * Reads the URLs to dial. Port 5672, or 5671 for `amqps`; user and password `guest`; user, password and vhost
+ * are percent-decoded as UTF-8. `amqp://host` and `amqp://host/` both leave the vhost open.
  *
- * Throws `ConfigurationError` for an empty list, a text that is no URL, another scheme, a query or a fragment. No
- * message repeats more of the text than its scheme: what cannot be read may hold a password.
+ * Throws `ConfigurationError` for an empty list, a text that is no URL, another scheme, a query or a
+ * fragment. No message repeats more of the text than its scheme: what cannot be read may hold a password.
  */
 export function readEndpoints(target: string | readonly string[]): readonly Endpoint[] {
   const urls = typeof target === 'string' ? [target] : target;

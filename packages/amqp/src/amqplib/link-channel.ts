@@ -3,7 +3,10 @@ import type { Channel } from 'amqplib/callback_api';
 import type { Closable, LinkState } from './link-state.ts';
 import { type Reply, refusalOf, replyOf, wordsOf } from './refusal.ts';
 
-/** Milliseconds that a channel waits for the broker to agree to its end. A broker under an alarm does not answer. */
+/**
+ * Milliseconds that a channel waits for the broker to agree to its end. A broker under an alarm does not
+ * answer.
+ */
 const CLOSE_TIMEOUT = 3000;
 
 /** AMQP 0-9-1, `not-allowed`: what the broker says to a channel above the number agreed on. */
@@ -13,9 +16,9 @@ const NOT_ALLOWED = 530;
 export type Done<T> = (error: Error | null, answer: T) => void;
 
 /**
- * One amqplib channel, with a listener for everything that would end the process unheard, and a promise for every
- * question that settles whichever way the channel goes. amqplib by itself never answers a `close` or a `get` that the
- * loss of the connection cuts off.
+ * One amqplib channel, with a listener for everything that would end the process unheard, and a promise for
+ * every question that settles whichever way the channel goes. amqplib by itself never answers a `close` or a
+ * `get` that the loss of the connection cuts off.
  */
 export class LinkChannel<C extends Channel = Channel> implements Closable {
   readonly raw: C;
@@ -37,8 +40,8 @@ export class LinkChannel<C extends Channel = Channel> implements Closable {
       this.#refusal = replyOf(error);
       this.#fault = error;
     });
-    // Without this listener, amqplib takes a listener that throws for a malformed frame. The link goes all the same:
-    // what was announced half is announced again by the next one.
+    // Without this listener, amqplib takes a listener that throws for a malformed frame. The link goes all
+    // the same: what was announced half is announced again by the next one.
     raw.on('handler-error', (error: Error) => link.drop(error));
     raw.on('close', () => this.#closed());
   }
@@ -49,8 +52,8 @@ export class LinkChannel<C extends Channel = Channel> implements Closable {
 
   /**
    * Asks the broker. Rejects with `BrokerRefusedError` when it refuses, which closes the channel; with
-   * `ConfigurationError` when the question cannot be encoded, in which case it is closed too: amqplib goes on waiting
-   * for an answer to what it has not sent.
+   * `ConfigurationError` when the question cannot be encoded, in which case it is closed too: amqplib goes on
+   * waiting for an answer to what it has not sent.
    */
   ask<T>(what: string, call: (raw: C, done: Done<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -129,8 +132,8 @@ export class LinkChannel<C extends Channel = Channel> implements Closable {
 }
 
 /**
- * Opens a channel. `create` calls one of amqplib's two functions for it and returns the channel that they return
- * before it is open, so that it has its listeners before anything can happen on it.
+ * Opens a channel. `create` calls one of amqplib's two functions for it and returns the channel that they
+ * return before it is open, so that it has its listeners before anything can happen on it.
  */
 export function openChannel<C extends Channel>(
   link: LinkState,

@@ -33,16 +33,17 @@ const CLOSE_TIMEOUT = 5000;
 const LINGER = 1000;
 
 /**
- * The refusals with which the broker closes the whole connection though they are about one declaration: an exchange
- * type that it does not know (503), a reserved name or another type (530), something not implemented (540).
+ * The refusals with which the broker closes the whole connection though they are about one declaration: an
+ * exchange type that it does not know (503), a reserved name or another type (530), something not implemented
+ * (540).
  */
 const REFUSALS_OF_A_CONNECTION: ReadonlySet<number> = new Set([503, 530, 540]);
 
 /**
  * One connection of amqplib.
  *
- * A question is asked on a channel that nothing else uses, since a refusal closes the channel that asked. One such
- * channel is kept for the next question.
+ * A question is asked on a channel that nothing else uses, since a refusal closes the channel that asked. One
+ * such channel is kept for the next question.
  */
 export class AmqplibLink implements Link {
   readonly #model: Connection;
@@ -55,9 +56,10 @@ export class AmqplibLink implements Link {
   #closing: Promise<void> | undefined;
 
   /**
-   * To be made within amqplib's callback: an 'error' event that comes before its listener ends the process. Its promise
-   * API would make it one turn too late. One gap is left that only amqplib can close: a malformed frame or a fatal
-   * `connection.close` in the same read of the socket as `connection.open-ok` is thrown before this is called.
+   * To be made within amqplib's callback: an 'error' event that comes before its listener ends the process.
+   * Its promise API would make it one turn too late. One gap is left that only amqplib can close: a malformed
+   * frame or a fatal `connection.close` in the same read of the socket as `connection.open-ok` is thrown
+   * before this is called.
    */
   constructor(model: Connection, state: LinkState, events: LinkEvents) {
     this.#model = model;
@@ -84,8 +86,8 @@ export class AmqplibLink implements Link {
   }
 
   /**
-   * Makes sure that the broker answers on this link: amqplib reports one that the broker closed with its last frame
-   * of the handshake as connected. From here on its owner hears of its loss.
+   * Makes sure that the broker answers on this link: amqplib reports one that the broker closed with its last
+   * frame of the handshake as connected. From here on its owner hears of its loss.
    */
   async begin(): Promise<void> {
     try {
@@ -237,8 +239,9 @@ export class AmqplibLink implements Link {
   }
 
   /**
-   * Closes the channels before the connection: amqplib puts `connection.close` in front of what the channels have not
-   * written yet, and the acknowledgements among it would be lost. A broker under an alarm reads none of it.
+   * Closes the channels before the connection: amqplib puts `connection.close` in front of what the channels
+   * have not written yet, and the acknowledgements among it would be lost. A broker under an alarm reads none
+   * of it.
    */
   async #sayGoodbye(): Promise<void> {
     if (!this.#blocked)
@@ -260,7 +263,10 @@ function tableFor(what: string, table: Readonly<HeaderTable>): object {
   }
 }
 
-/** `undefined` when the broker says that it is not there, and for no other reason: a missing permission is not a missing queue. */
+/**
+ * `undefined` when the broker says that it is not there, and for no other reason: a missing permission is not
+ * a missing queue.
+ */
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -35,9 +35,10 @@ const FRAME_AROUND = 8;
 const MOST_BYTES = 131_072;
 
 /**
- * Asks why the broker does not open a vhost: one more handshake, of which only the answer is wanted. amqplib reports
- * this refusal without its code and words, and they decide whether trying again can help: `530 vhost 'x' not found`
- * is a refusal, `541 vhost 'x' is down` is not. `undefined` when this time there was no such answer; never rejects.
+ * Asks why the broker does not open a vhost: one more handshake, of which only the answer is wanted. amqplib
+ * reports this refusal without its code and words, and they decide whether trying again can help: `530 vhost
+ * 'x' not found` is a refusal, `541 vhost 'x' is down` is not. `undefined` when this time there was no such
+ * answer; never rejects.
  */
 export function replyAtOpen(request: OpenRequest): Promise<Reply | undefined> {
   return new Promise((resolve) => {
@@ -57,7 +58,8 @@ export function replyAtOpen(request: OpenRequest): Promise<Reply | undefined> {
       }
       if (rest.length > MOST_BYTES) socket.destroy();
     });
-    // Whatever ends the socket, an abort included, ends the question; that it failed says nothing about the first one.
+    // Whatever ends the socket, an abort included, ends the question; that it failed says nothing about the
+    // first one.
     socket.on('error', () => {});
     socket.on('close', () => resolve(reply));
     socket.write(PROTOCOL_HEADER);

@@ -15,7 +15,9 @@ export interface Credentials {
 
 /** TLS towards `amqps://` endpoints, as `node:tls` has it. */
 export interface TlsOptions {
-  /** Certificates of the authorities that may have signed the broker's; PEM. Default: those that Node knows. */
+  /**
+   * Certificates of the authorities that may have signed the broker's; PEM. Default: those that Node knows.
+   */
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[];
   /** This client's own certificate chain, PEM, where the broker asks for one. */
   readonly cert?: string | Uint8Array;

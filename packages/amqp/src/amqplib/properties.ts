@@ -4,10 +4,10 @@ import type { WireProperties } from './untyped.ts';
 /**
  * Properties and headers on their way to the wire and back.
  *
- * amqplib reads a nested object with an own key `!` as a typed value (`{ '!': 'timestamp', value: 0 }`), and gives one
- * for what JavaScript has no type for. Here that notation never leaves the adapter: a timestamp is a `Date` on both
- * sides, and a table in which a sender wrote a key `!` stays a table. A decimal, which no type of the port can hold,
- * goes through as amqplib gives it, so that a copy of a message keeps it.
+ * amqplib reads a nested object with an own key `!` as a typed value (`{ '!': 'timestamp', value: 0 }`), and
+ * gives one for what JavaScript has no type for. Here that notation never leaves the adapter: a timestamp is
+ * a `Date` on both sides, and a table in which a sender wrote a key `!` stays a table. A decimal, which no
+ * type of the port can hold, goes through as amqplib gives it, so that a copy of a message keeps it.
  */
 
 const NO_HEADERS: Readonly<Record<string, unknown>> = Object.freeze(Object.create(null));
@@ -44,7 +44,9 @@ export function wireTable(table: Readonly<HeaderTable>): object {
   return isPlain(table) ? table : encodeTable(table, '');
 }
 
-/** Whether amqplib encodes every value of a table as it should without help. The case of nearly every message. */
+/**
+ * Whether amqplib encodes every value of a table as it should without help. The case of nearly every message.
+ */
 function isPlain(table: Readonly<HeaderTable>): boolean {
   const prototype = Object.getPrototypeOf(table);
   if (prototype !== null && prototype !== Object.prototype) return false;
@@ -103,7 +105,8 @@ function encodeObject(value: object, path: string): unknown {
   if (Array.isArray(value)) return value.map((item, index) => encodeValue(item, `${path}[${index}]`));
   if (isDecimal(value)) return value;
   const table = encodeTable(value as Record<string, unknown>, path);
-  // amqplib asks for an own key `!` and writes inherited ones, so that through a prototype a table stays a table.
+  // amqplib asks for an own key `!` and writes inherited ones, so that through a prototype a table stays a
+  // table.
   return Object.hasOwn(table, '!') ? Object.create(table) : table;
 }
 

@@ -31,7 +31,10 @@ export interface PublishRoom {
   readonly frameMax: number;
 }
 
-/** A confirm channel of amqplib, with the confirms and returns matched here: one small object a message, no closure. */
+/**
+ * A confirm channel of amqplib, with the confirms and returns matched here: one small object a message, no
+ * closure.
+ */
 export class AmqplibPublishChannel implements PublishChannel {
   readonly #channel: LinkChannel<MessageSender>;
   readonly #room: PublishRoom;
@@ -117,7 +120,9 @@ export class AmqplibPublishChannel implements PublishChannel {
   }
 }
 
-/** amqplib throws its own error for a channel that is closing, and the encoder's for what cannot be encoded. */
+/**
+ * amqplib throws its own error for a channel that is closing, and the encoder's for what cannot be encoded.
+ */
 function notWritten(error: unknown, channel: LinkChannel): Error {
   if (error instanceof EncodeError) return error;
   if (error instanceof TypeError || error instanceof RangeError) {

@@ -4,9 +4,9 @@ import { AmqplibDelivery } from './delivery.ts';
 import type { LinkChannel } from './link-channel.ts';
 
 /**
- * The channels that messages are pulled on, one for each queue and opened again when it has gone. They live as long as
- * the link, since what was pulled is settled on them. One for all queues would not do: a queue that is not there
- * closes the channel that asked for it, and what was pulled from the others would go back.
+ * The channels that messages are pulled on, one for each queue and opened again when it has gone. They live
+ * as long as the link, since what was pulled is settled on them. One for all queues would not do: a queue
+ * that is not there closes the channel that asked for it, and what was pulled from the others would go back.
  */
 export class PullChannels {
   readonly #open: () => Promise<LinkChannel>;

@@ -11,7 +11,9 @@ export interface Reply {
 /** How amqplib puts a `connection.close` or `channel.close` into the message of an error. */
 const CLOSE_TEXT = /(\d+) \([^)]*\) with message "([\s\S]*)"$/;
 
-/** The broker's words out of an error of amqplib, or `undefined` when the error does not come from the broker. */
+/**
+ * The broker's words out of an error of amqplib, or `undefined` when the error does not come from the broker.
+ */
 export function replyOf(error: unknown): Reply | undefined {
   if (!(error instanceof Error)) return undefined;
   const match = CLOSE_TEXT.exec(error.message);

@@ -8,9 +8,9 @@ const BESIDE_HEADERS = 22 + 4 * 256 + 2 + 8;
 const LARGEST_TABLE = 65_536;
 
 /**
- * Refuses headers that do not fit in one frame, where the broker has agreed on smaller ones than usual. AMQP cannot
- * split the frame of the properties, and the broker closes the connection over one that is too large. With the usual
- * 131072 bytes this is one comparison.
+ * Refuses headers that do not fit in one frame, where the broker has agreed on smaller ones than usual. AMQP
+ * cannot split the frame of the properties, and the broker closes the connection over one that is too large.
+ * With the usual 131072 bytes this is one comparison.
  */
 export function refuseAbove(frameMax: number, properties: WireProperties): void {
   const limit = frameMax - BESIDE_HEADERS;

@@ -17,12 +17,12 @@ const LONGEST_HEARTBEAT = 0xffff;
 /**
  * RabbitMQ over amqplib, as a transport.
  *
- * `target` is a URL or a list of them: `amqp://[user:password@]host[:port][/vhost]`, or `amqps://` for TLS. User,
- * password and vhost are percent-encoded; without a user it is `guest` with password `guest`, without a vhost `/`. A
- * query is refused: what other clients put there is an option here.
+ * `target` is a URL or a list of them: `amqp://[user:password@]host[:port][/vhost]`, or `amqps://` for TLS.
+ * User, password and vhost are percent-encoded; without a user it is `guest` with password `guest`, without a
+ * vhost `/`. A query is refused: what other clients put there is an option here.
  *
- * Nothing is dialled. Throws `ConfigurationError` for a URL or an option that cannot be used; no message names more of
- * a URL than its scheme.
+ * Nothing is dialled. Throws `ConfigurationError` for a URL or an option that cannot be used; no message
+ * names more of a URL than its scheme.
  */
 export function amqplibTransport(
   target: string | readonly string[],

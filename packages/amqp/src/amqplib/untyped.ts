@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import type { ConfirmChannel, Connection } from 'amqplib/callback_api';
 
 /**
- * The three parts of amqplib that its types leave out and this adapter uses, in one place. amqplib is pinned to one
- * exact version, and a test holds that these are there.
+ * The three parts of amqplib that its types leave out and this adapter uses, in one place. amqplib is pinned
+ * to one exact version, and a test holds that these are there.
  */
 
 /** The fields of `basic.publish`. */
@@ -30,9 +30,9 @@ export interface WireProperties {
 /** A confirm channel with the call that `publish` itself makes. */
 export interface MessageSender extends ConfirmChannel {
   /**
-   * Encodes and writes one message. Everything is encoded before the first byte is written, so that a throw leaves
-   * nothing on the wire and takes no delivery tag. `publish` wraps each header table in a new prototype chain first,
-   * which costs about as much again as all the rest.
+   * Encodes and writes one message. Everything is encoded before the first byte is written, so that a throw
+   * leaves nothing on the wire and takes no delivery tag. `publish` wraps each header table in a new
+   * prototype chain first, which costs about as much again as all the rest.
    */
   sendMessage(fields: PublishFields, properties: WireProperties, content: Buffer): boolean;
 }

@@ -6,8 +6,8 @@ import { textCodec } from './text.ts';
 /**
  * Several codecs as one: writes with the first, reads with the first that claims the message's content type.
  *
- * One that claims a body and cannot read it is not followed by another's try: a broken JSON document is a broken
- * document, and not some bytes. Throws `ConfigurationError` when there is no codec.
+ * One that claims a body and cannot read it is not followed by another's try: a broken JSON document is a
+ * broken document, and not some bytes. Throws `ConfigurationError` when there is no codec.
  */
 export function byContentType(...codecs: readonly Codec[]): Codec {
   const [first] = codecs;
@@ -34,12 +34,18 @@ export function byContentType(...codecs: readonly Codec[]): Codec {
 
 const OCTET_STREAM = /^\s*application\/octet-stream\b/i;
 
-/** Bytes that were called bytes, and nothing else: what no codec claims is parked, not handed on as if it were meant. */
+/**
+ * Bytes that were called bytes, and nothing else: what no codec claims is parked, not handed on as if it were
+ * meant.
+ */
 const NAMED_BYTES: Codec = Object.freeze({
   ...bytesCodec(),
   canDecode: (contentType: string | undefined): boolean =>
     contentType !== undefined && OCTET_STREAM.test(contentType),
 }) as Codec;
 
-/** What a connection uses unless told otherwise: writes JSON; reads JSON, text and bytes by their content type. */
+/**
+ * What a connection uses unless told otherwise: writes JSON; reads JSON, text and bytes by their content
+ * type.
+ */
 export const DEFAULT_CODEC: Codec = byContentType(jsonCodec(), textCodec() as Codec, NAMED_BYTES);

@@ -1,8 +1,8 @@
 import { type Codec, EncodeError } from '@acemq/core';
 
 /**
- * Bytes as they are. Writes `application/octet-stream`; reads everything, whatever it is called, so that it is what a
- * tool reads a dead-letter queue with.
+ * Bytes as they are. Writes `application/octet-stream`; reads everything, whatever it is called, so that it
+ * is what a tool reads a dead-letter queue with.
  */
 export function bytesCodec(): Codec<Uint8Array> {
   return BYTES_CODEC;

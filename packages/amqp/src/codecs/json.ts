@@ -5,11 +5,11 @@ import { viewOf } from './view.ts';
 const JSON_TYPE = /^\s*(?:application|text)\/json\b|\+json\b/i;
 
 /**
- * JSON, and the default. Writes `application/json`; reads `application/json`, `text/json`, anything `+json`, and a body
- * whose sender said nothing.
+ * JSON, and the default. Writes `application/json`; reads `application/json`, `text/json`, anything `+json`,
+ * and a body whose sender said nothing.
  *
- * Refuses to write what JSON has no word for, instead of writing something else: `undefined`, a function, a symbol, a
- * `bigint`, bytes, and a structure that contains itself. Refuses to read a body that is not UTF-8.
+ * Refuses to write what JSON has no word for, instead of writing something else: `undefined`, a function, a
+ * symbol, a `bigint`, bytes, and a structure that contains itself. Refuses to read a body that is not UTF-8.
  */
 export function jsonCodec(): Codec {
   return JSON_CODEC;

@@ -1,8 +1,8 @@
-import { ConfigurationError, DecodeError, EncodeError, shown } from '@acemq/core';
+import { DecodeError, EncodeError } from '@acemq/core';
 
 /**
- * The part of the Standard Schema interface (version 1) that is used here. Any validator that implements it fits: zod,
- * valibot, arktype and others.
+ * The part of the Standard Schema interface (version 1) that is used here. Any validator that implements it
+ * fits: zod, valibot, arktype and others.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -24,18 +24,6 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A schema option, whatever it makes of what. Throws `ConfigurationError` for anything that is no Standard Schema. */
-export function schemaOf(schema: object | undefined): StandardSchema | undefined {
-  if (schema === undefined) return undefined;
-  const standard = (schema as Partial<StandardSchema> | null)?.['~standard'];
-  if (typeof standard?.validate !== 'function') {
-    throw new ConfigurationError(
-      `schema must be a validator that implements Standard Schema, as zod, valibot and arktype do, and is ${shown(schema)}`,
-    );
-  }
-  return schema as StandardSchema;
-}
-
 /** How many issues an error names; the rest are counted. */
 const ISSUES_NAMED = 5;
 
@@ -52,9 +40,9 @@ export function describeIssues(issues: readonly SchemaIssue[]): string {
 }
 
 /**
- * Checks a payload that is about to be written; throws, or rejects with, `EncodeError`. The payload itself is what goes
- * out, not what the schema made of it: the reader's schema is applied to what was written, and doing it twice would
- * transform twice.
+ * Checks a payload that is about to be written; throws, or rejects with, `EncodeError`. The payload itself is
+ * what goes out, not what the schema made of it: the reader's schema is applied to what was written, and
+ * doing it twice would transform twice.
  */
 export function checkOutgoing(schema: StandardSchema, payload: unknown): void | Promise<void> {
   const checked = check(schema, payload, refuseOutgoing);
@@ -79,7 +67,8 @@ function check(
   payload: unknown,
   refuse: (words: string, cause?: unknown) => Error,
 ): unknown | Promise<unknown> {
-  const take = (result: SchemaResult<unknown>): unknown => {
+  const take = (result: SchemaResult<unknown> | undefined): unknown => {
+    if (result === undefined || result === null) throw refuse('the schema itself failed: it gave no answer');
     if (result.issues !== undefined) throw refuse(describeIssues(result.issues));
     return result.value;
   };

@@ -3,8 +3,8 @@ import { type Codec, DecodeError, EncodeError } from '@acemq/core';
 import { viewOf } from './view.ts';
 
 /**
- * Text. Writes `text/plain; charset=utf-8`; reads `text/*`. Takes strings only, since the string form of an arbitrary
- * object is not what anybody meant to send, and reads nothing but UTF-8.
+ * Text. Writes `text/plain; charset=utf-8`; reads `text/*`. Takes strings only, since the string form of an
+ * arbitrary object is not what anybody meant to send, and reads nothing but UTF-8.
  */
 export function textCodec(): Codec<string> {
   return TEXT_CODEC;

@@ -9,7 +9,7 @@ import {
   renderDelay,
   shown,
 } from '@acemq/core';
-import { schemaOf, type StandardSchema } from '../codecs/schema.ts';
+import type { StandardSchema } from '../codecs/schema.ts';
 import {
   argumentsOf,
   nonBlank,
@@ -27,15 +27,16 @@ const MOST_PREFETCH = 65_535;
 /** How a queue is consumed. `T` is the type of the payloads that its handler is given. */
 export interface ConsumeOptions<T = unknown> {
   /**
-   * When a failed message is delivered again, and how often. Default: the connection's, which is `none()` unless given:
-   * the first failure dead-letters.
+   * When a failed message is delivered again, and how often. Default: the connection's, which is `none()`
+   * unless given: the first failure dead-letters.
    */
   readonly retry?: RetryPolicy | undefined;
   /** Handlers that run at once, 1 to 65,535. Default 1, which keeps the order of the queue. */
   readonly concurrency?: number | undefined;
   /**
-   * Deliveries that the broker keeps out unsettled, at least {@link concurrency}, at most 65,535. Default: the larger of
-   * the connection's `prefetch` (20) and the concurrency. A message that waits here for its retry holds one of them.
+   * Deliveries that the broker keeps out unsettled, at least {@link concurrency}, at most 65,535. Default:
+   * the larger of the connection's `prefetch` (20) and the concurrency. A message that waits here for its
+   * retry holds one of them.
    */
   readonly prefetch?: number | undefined;
   /** Reads the bodies. Default: the connection's. */
@@ -49,9 +50,10 @@ export interface ConsumeOptions<T = unknown> {
   /** Arguments of the subscription, for example `x-priority`. */
   readonly arguments?: Readonly<HeaderTable> | undefined;
   /**
-   * Whether to declare, before subscribing, what this consumer needs besides its queue: `.dlq`, `.parked`, the rungs and
-   * what binds them. Default true; false for a queue whose name starts with `amq.`. Turn it off for a login without the
-   * right to declare, and for a tool that reads a `.dlq`, which would get a `.dlq.dlq`.
+   * Whether to declare, before subscribing, what this consumer needs besides its queue: `.dlq`, `.parked`,
+   * the rungs and what binds them. Default true; false for a queue whose name starts with `amq.`. Turn it off
+   * for a login without the right to declare, and for a tool that reads a `.dlq`, which would get a
+   * `.dlq.dlq`.
    */
   readonly declare?: boolean | undefined;
   /** Ends the wait for the connection; a consumer that runs is ended by its `close()`. */
@@ -138,7 +140,10 @@ export function resolveConsumeOptions<T>(
   };
 }
 
-/** The broker ends a delivery that is unacknowledged for too long, and gives the message to somebody else meanwhile. */
+/**
+ * The broker ends a delivery that is unacknowledged for too long, and gives the message to somebody else
+ * meanwhile.
+ */
 function refuseLongWaits(policy: RetryPolicy): void {
   for (const delay of policy.schedule()) {
     if (RetryLadder.waitsInBroker(delay, policy.threshold)) continue;

@@ -51,8 +51,8 @@ export interface ConsumerCloseReport {
 }
 
 /**
- * A queue being worked. It subscribes again, by itself and for as long as it is open, after a lost link and after the
- * broker has cancelled it.
+ * A queue being worked. It subscribes again, by itself and for as long as it is open, after a lost link and
+ * after the broker has cancelled it.
  */
 export class Consumer {
   /** The queue that is consumed. */
@@ -130,28 +130,35 @@ export class Consumer {
     return this.#reader?.subscription?.tag;
   }
 
-  /** Deliveries that were started and are not settled: handlers that run, waits for a retry, and held copies. */
+  /**
+   * Deliveries that were started and are not settled: handlers that run, waits for a retry, and held copies.
+   */
   get inFlight(): number {
     return this.#runs.size;
   }
 
-  /** Of those, deliveries whose copy (to a rung, the queue itself, `.dlq` or `.parked`) cannot be placed at present. */
+  /**
+   * Of those, deliveries whose copy (to a rung, the queue itself, `.dlq` or `.parked`) cannot be placed at
+   * present.
+   */
   get held(): number {
     return this.#settler.held;
   }
 
-  /** Settlements that came after the delivery's channel had gone; the broker delivered those messages again. */
+  /**
+   * Settlements that came after the delivery's channel had gone; the broker delivered those messages again.
+   */
   get lateSettlements(): number {
     return this.#late;
   }
 
   /**
-   * Ends it: no further delivery is started, what had not started goes back, and so does what waits here for its retry.
-   * Then waits for the running handlers.
+   * Ends it: no further delivery is started, what had not started goes back, and so does what waits here for
+   * its retry. Then waits for the running handlers.
    *
-   * Resolves when they are settled or after `timeout` (default: the connection's `closeTimeout`). Past it the handlers'
-   * signals are aborted and what is left stays unsettled. A second call gives the first's answer, and may bring it about
-   * earlier. Rejects only with `ConfigurationError`, for a `timeout` that is none.
+   * Resolves when they are settled or after `timeout` (default: the connection's `closeTimeout`). Past it the
+   * handlers' signals are aborted and what is left stays unsettled. A second call gives the first's answer,
+   * and may bring it about earlier. Rejects only with `ConfigurationError`, for a `timeout` that is none.
    */
   async close(options: CloseOptions = {}): Promise<ConsumerCloseReport> {
     const timeout = closeTimeoutOf(options, this.#parts.closeTimeout);
@@ -213,7 +220,10 @@ export class Consumer {
     if (this.#closing !== undefined) await subscription.release();
   }
 
-  /** @internal As {@link subscribe}, for a link that was lost: a refusal is for later, and not the link's failure. */
+  /**
+   * @internal As {@link subscribe}, for a link that was lost: a refusal is for later, and not the link's
+   * failure.
+   */
   async restore(link: Link): Promise<void> {
     if (this.#closing !== undefined) return;
     this.#retryTimer?.cancel();

@@ -51,8 +51,8 @@ export interface RunHost {
 }
 
 /**
- * One delivery, from the moment a worker takes it to its settlement: arrive, read the envelope, count the attempt,
- * decode, run the chain, settle, announce, count, act.
+ * One delivery, from the moment a worker takes it to its settlement: arrive, read the envelope, count the
+ * attempt, decode, run the chain, settle, announce, count, act.
  */
 export class DeliveryRun {
   readonly delivery: Delivery;
@@ -179,7 +179,10 @@ export class DeliveryRun {
     );
   }
 
-  /** Something of ours went wrong. The delivery stays unsettled: the broker delivers it again when the channel goes. */
+  /**
+   * Something of ours went wrong. The delivery stays unsettled: the broker delivers it again when the channel
+   * goes.
+   */
   #fail(error: unknown): void {
     this.#host.logger.error('a delivery could not be settled and is left to the broker', {
       queue: this.#host.queue,
@@ -207,8 +210,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Waits in this process, in the delivery's prefetch slot. Resolves to whether it is then to go on: false when the
-   * delivery has been given back meanwhile, or has gone with its channel.
+   * Waits in this process, in the delivery's prefetch slot. Resolves to whether it is then to go on: false
+   * when the delivery has been given back meanwhile, or has gone with its channel.
    */
   async waitHere(ms: number): Promise<boolean> {
     this.#waitsHere = true;

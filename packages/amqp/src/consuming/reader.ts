@@ -1,8 +1,9 @@
 import type { Delivery, Subscription } from '@acemq/core';
 
 /**
- * One subscription of a consumer, from the question to its end. A consumer has another after each lost link or
- * cancellation; what was delivered by an earlier one has gone back to the broker and must not be settled any more.
+ * One subscription of a consumer, from the question to its end. A consumer has another after each lost link
+ * or cancellation; what was delivered by an earlier one has gone back to the broker and must not be settled
+ * any more.
  */
 export class Reader {
   /** False once the broker has taken back what this subscription delivered. */

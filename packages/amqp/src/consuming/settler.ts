@@ -21,7 +21,9 @@ import type { PublishLink } from '../publishing/publish-link.ts';
 import type { ConsumeTelemetry } from '../telemetry.ts';
 import type { DeliveryRun } from './delivery-run.ts';
 
-/** The longest a delivery waits in this process: the broker ends one that is unacknowledged for 30 minutes. */
+/**
+ * The longest a delivery waits in this process: the broker ends one that is unacknowledged for 30 minutes.
+ */
 export const LONGEST_WAIT_HERE: number = 15 * 60_000;
 
 /** How a copy that got no verdict is tried again. */
@@ -40,12 +42,14 @@ export interface SettlerOptions {
 }
 
 /**
- * Carries out what was decided about a delivery: acknowledge it, or put a copy of it elsewhere and then acknowledge it.
+ * Carries out what was decided about a delivery: acknowledge it, or put a copy of it elsewhere and then
+ * acknowledge it.
  *
- * The original is acknowledged only after the broker confirmed a copy. Where the broker judged the copy and would not
- * have it, the next place is tried; where it said nothing (blocked, down, no confirm in time) the delivery is *held*:
- * unsettled, in its prefetch slot, its handler not run again, until the copy can be placed. Giving it back to the queue
- * instead would run the handler again and spend the delivery limit of a quorum queue, 21 times and the message is gone.
+ * The original is acknowledged only after the broker confirmed a copy. Where the broker judged the copy and
+ * would not have it, the next place is tried; where it said nothing (blocked, down, no confirm in time) the
+ * delivery is *held*: unsettled, in its prefetch slot, its handler not run again, until the copy can be
+ * placed. Giving it back to the queue instead would run the handler again, and spend the delivery limit of a
+ * quorum queue that has one, after which the broker drops the message.
  */
 export class Settler {
   readonly #options: SettlerOptions;
@@ -60,7 +64,10 @@ export class Settler {
     return this.#held;
   }
 
-  /** Never rejects. Resolves when the delivery is settled, or has gone back to the broker, or was given up at close. */
+  /**
+   * Never rejects. Resolves when the delivery is settled, or has gone back to the broker, or was given up at
+   * close.
+   */
   async carryOut(run: DeliveryRun, settlement: Settlement): Promise<void> {
     if (settlement.target !== undefined) await this.#setAside(run, settlement.target);
     else if (settlement.inBroker) await this.#retryInBroker(run, settlement.delay ?? 0);
@@ -143,7 +150,10 @@ export class Settler {
     if (counted) telemetry.retried(WHERE_REQUEUED);
   }
 
-  /** The broker's verdict about a copy, however long that takes; undefined when the delivery is no longer ours. */
+  /**
+   * The broker's verdict about a copy, however long that takes; undefined when the delivery is no longer
+   * ours.
+   */
   async #place(run: DeliveryRun, queue: string): Promise<Judged | undefined> {
     const { publishing, logger, clock, random } = this.#options;
     let message = copyOf(run, copyHeaders(run.envelope));

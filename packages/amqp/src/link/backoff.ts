@@ -11,8 +11,8 @@ export function backoffCeiling(backoff: Backoff, attempt: number): number {
 }
 
 /**
- * The wait before attempt number `attempt`, with full jitter: anywhere from nothing to the ceiling. A broker that comes
- * back meets its clients one by one and not all in the same instant.
+ * The wait before attempt number `attempt`, with full jitter: anywhere from nothing to the ceiling. A broker
+ * that comes back meets its clients one by one and not all in the same instant.
  */
 export function backoffWait(backoff: Backoff, attempt: number, random: () => number): number {
   return Math.round(backoffCeiling(backoff, attempt) * random());

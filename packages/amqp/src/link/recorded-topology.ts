@@ -20,9 +20,9 @@ export interface RefusedDeclaration {
 }
 
 /**
- * What a connection has declared, so that it can be declared again: exchanges, then queues, then bindings, each in the
- * order of the first declaration. Deleted queues are forgotten, since nothing would be worse than a reconnect that
- * brings back a queue that was deleted on purpose.
+ * What a connection has declared, so that it can be declared again: exchanges, then queues, then bindings,
+ * each in the order of the first declaration. Deleted queues are forgotten, since nothing would be worse than
+ * a reconnect that brings back a queue that was deleted on purpose.
  */
 export class RecordedTopology {
   readonly #exchanges = new Map<string, Recorded>();
@@ -66,8 +66,8 @@ export class RecordedTopology {
   }
 
   /**
-   * Declares everything again. Resolves to what the broker refused: one refusal keeps nothing else from being restored.
-   * Rejects only when the link itself is gone.
+   * Declares everything again. Resolves to what the broker refused: one refusal keeps nothing else from being
+   * restored. Rejects only when the link itself is gone.
    */
   async restoreOn(link: Link): Promise<RefusedDeclaration[]> {
     const refused: RefusedDeclaration[] = [];

@@ -26,8 +26,8 @@ export interface SupervisedLinkOptions {
   readonly backoff: Backoff;
   readonly random: () => number;
   /**
-   * Declares and subscribes again what was there before. A rejection means that the link died under it and fails the
-   * attempt; what the broker refuses is the callee's business.
+   * Declares and subscribes again what was there before. A rejection means that the link died under it and
+   * fails the attempt; what the broker refuses is the callee's business.
    */
   readonly restore: (link: Link) => Promise<void>;
   /** Called synchronously at each change, before any listener of the user. */
@@ -37,8 +37,8 @@ export interface SupervisedLinkOptions {
 /**
  * One link that is dialled again when it is lost, for as long as its owner has not closed it.
  *
- * A link counts as up only once it is restored *and* has not been lost meanwhile: a connection that dies during its own
- * set-up is one failed attempt, never a "connected" over a dead socket.
+ * A link counts as up only once it is restored *and* has not been lost meanwhile: a connection that dies
+ * during its own set-up is one failed attempt, never a "connected" over a dead socket.
  */
 export class SupervisedLink {
   readonly #options: SupervisedLinkOptions;
@@ -80,7 +80,10 @@ export class SupervisedLink {
     await this.#attempt(signal);
   }
 
-  /** The link as soon as it is up: at once, or when it has been restored. Rejects when `signal` aborts or on close. */
+  /**
+   * The link as soon as it is up: at once, or when it has been restored. Rejects when `signal` aborts or on
+   * close.
+   */
   up(signal?: AbortSignal): Promise<Link> {
     const link = this.link;
     if (link !== undefined) return Promise.resolve(link);
@@ -237,7 +240,10 @@ function closedError(): ConnectionClosedError {
   return new ConnectionClosedError('the connection has been closed');
 }
 
-/** The events of one dialled link: a late word from an earlier link must not be taken for one about the current. */
+/**
+ * The events of one dialled link: a late word from an earlier link must not be taken for one about the
+ * current.
+ */
 class Attempt implements LinkEvents {
   readonly #owner: SupervisedLink;
   readonly #options: SupervisedLinkOptions;

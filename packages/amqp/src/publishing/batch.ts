@@ -18,7 +18,10 @@ export class Batch<T> {
     this.#skip = skip;
   }
 
-  /** Nobody got a permit for the whole time-out: waiting for the same again with each of the rest would take ages. */
+  /**
+   * Nobody got a permit for the whole time-out: waiting for the same again with each of the rest would take
+   * ages.
+   */
   stall(failure: PublishFailure): void {
     this.#stalled = failure;
   }

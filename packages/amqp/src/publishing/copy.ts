@@ -6,7 +6,10 @@ export type CopyAnswer =
   | { readonly verdict: PublishVerdict; readonly reason: string }
   | { readonly verdict: undefined; readonly failure: PublishFailure };
 
-/** A copy the library makes of a message that it sets aside or sends round again. Goes through the default exchange. */
+/**
+ * A copy the library makes of a message that it sets aside or sends round again. Goes through the default
+ * exchange.
+ */
 export class Copy extends Pending {
   readonly #told: (answer: CopyAnswer) => void;
 

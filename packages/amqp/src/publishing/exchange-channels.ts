@@ -4,7 +4,9 @@ import type { Pending, PendingRoute } from './pending.ts';
 /** How many exchanges may have a channel open at once; past it, the one idle for longest is closed. */
 const MOST_CHANNELS = 64;
 
-/** The key of the channel for the library's own copies. No exchange can have this name: it is 256 bytes long. */
+/**
+ * The key of the channel for the library's own copies. No exchange can have this name: it is 256 bytes long.
+ */
 const COPIES = '\u0000'.repeat(256);
 
 /** What {@link ExchangeChannels} tells its owner. */
@@ -27,8 +29,9 @@ export interface WritableChannel {
 /**
  * A confirm channel an exchange, and one for the library's copies.
  *
- * The broker answers a publish to an exchange that is not there, or not permitted, by closing the whole channel. With a
- * channel an exchange that answer costs only messages to the same exchange, which would have been refused as well.
+ * The broker answers a publish to an exchange that is not there, or not permitted, by closing the whole
+ * channel. With a channel an exchange that answer costs only messages to the same exchange, which would have
+ * been refused as well.
  */
 export class ExchangeChannels {
   readonly #owner: ChannelsOwner;

@@ -15,7 +15,10 @@ export type PublishFailure =
   | { readonly kind: 'aborted'; readonly written: boolean; readonly cause: unknown }
   /** Written, and no confirm within the time-out. */
   | { readonly kind: 'timeout'; readonly reason: string }
-  /** Written, and the link or the channel went first. `others` counts what else was outstanding on the channel. */
+  /**
+   * Written, and the link or the channel went first. `others` counts what else was outstanding on the
+   * channel.
+   */
   | { readonly kind: 'cut'; readonly error: Error; readonly others: number }
   /** It could not be written at all: its headers cannot be encoded. */
   | { readonly kind: 'unwritable'; readonly error: Error };
@@ -29,10 +32,10 @@ export interface PendingRoute {
 /**
  * One message between `publish` and its outcome.
  *
- * It is the node of its {@link PendingList}, the transport's listener and the holder of its outcome in one, since there
- * is one for every message: whoever publishes derives a class of its own. Exactly one of `judged` and `failed` is
- * called, once. A verdict is the broker's word about this very message; a failure says nothing about the message, only
- * that no verdict came.
+ * It is the node of its {@link PendingList}, the transport's listener and the holder of its outcome in one,
+ * since there is one for every message: whoever publishes derives a class of its own. Exactly one of `judged`
+ * and `failed` is called, once. A verdict is the broker's word about this very message; a failure says
+ * nothing about the message, only that no verdict came.
  */
 export abstract class Pending implements PublishListener {
   readonly exchange: string;
@@ -66,7 +69,9 @@ export abstract class Pending implements PublishListener {
   }
 }
 
-/** A first-in-first-out list from whose middle an entry can leave at once. An entry is in one list at a time. */
+/**
+ * A first-in-first-out list from whose middle an entry can leave at once. An entry is in one list at a time.
+ */
 export class PendingList {
   #head: Pending | undefined;
   #tail: Pending | undefined;

@@ -81,7 +81,8 @@ export function failureError(failure: PublishFailure, subject: PublishSubject): 
 function cutError(error: Error, others: number, subject: PublishSubject): PublishError {
   const message = messageWords(subject);
   if (error instanceof BrokerRefusedError) {
-    // The broker says why it closed the channel, not for which of the messages on it. Alone on it, it was this one.
+    // The broker says why it closed the channel, not for which of the messages on it. Alone on it, it was
+    // this one.
     const alone = others === 0;
     return new PublishError(
       `the broker refused ${message}: ${error.replyCode} ${error.replyText}` +

@@ -12,7 +12,10 @@ import { type Pending, PendingList, type PublishFailure } from './pending.ts';
 /** What a {@link PublishLink} is made with. */
 export interface PublishLinkOptions {
   readonly clock: Clock;
-  /** Milliseconds: the wait for a confirm from the write on, and the wait for a permit or a link without progress. */
+  /**
+   * Milliseconds: the wait for a confirm from the write on, and the wait for a permit or a link without
+   * progress.
+   */
   readonly confirmTimeout: number;
   /** How many application messages may be outstanding at once. */
   readonly permits: number;
@@ -21,8 +24,9 @@ export interface PublishLinkOptions {
 /**
  * Carries messages to the broker: one permit each, one confirm channel an exchange, one timer for all.
  *
- * Nothing here is written twice. A message that waits (no permit, no link) has not been written and can be refused
- * without doubt; one that was written has an outcome when the broker has spoken, or when it is known that it will not.
+ * Nothing here is written twice. A message that waits (no permit, no link) has not been written and can be
+ * refused without doubt; one that was written has an outcome when the broker has spoken, or when it is known
+ * that it will not.
  */
 export class PublishLink {
   readonly #options: PublishLinkOptions;
@@ -64,8 +68,8 @@ export class PublishLink {
   }
 
   /**
-   * Publishes. Its outcome comes later, never from within this call, but for `closed` and `paused`, which are known at
-   * once.
+   * Publishes. Its outcome comes later, never from within this call, but for `closed` and `paused`, which are
+   * known at once.
    */
   publish(pending: Pending): void {
     if (this.#abandoned || (this.#stopped && !pending.copy)) {
@@ -84,8 +88,8 @@ export class PublishLink {
   }
 
   /**
-   * The caller no longer waits. What has not been written never will be; what has goes on to hold its permit until the
-   * broker answers, and that answer is no longer told.
+   * The caller no longer waits. What has not been written never will be; what has goes on to hold its permit
+   * until the broker answers, and that answer is no longer told.
    */
   abort(pending: Pending, cause: unknown): void {
     if (pending.stage === 'done') return;
@@ -105,8 +109,9 @@ export class PublishLink {
   }
 
   /**
-   * Resolves to undefined when there may be room for a message, or at once where waiting for it is pointless (blocked,
-   * closed: the publish itself will say so). Resolves to the failure when none came for the whole time-out.
+   * Resolves to undefined when there may be room for a message, or at once where waiting for it is pointless
+   * (blocked, closed: the publish itself will say so). Resolves to the failure when none came for the whole
+   * time-out.
    */
   room(): Promise<PublishFailure | undefined> {
     if (this.hasRoom || this.#stopped || this.#blockedReason !== undefined) return Promise.resolve(undefined);
@@ -148,7 +153,10 @@ export class PublishLink {
     this.#channels.detach(new ConnectionLostError('the connection was lost before the message was written'));
   }
 
-  /** The broker takes no publishes: what waits is refused now, what is written goes on waiting for its confirm. */
+  /**
+   * The broker takes no publishes: what waits is refused now, what is written goes on waiting for its
+   * confirm.
+   */
   block(reason: string): void {
     this.#blockedReason = reason;
     this.#refuseUnwritten({ kind: 'paused', reason });
@@ -165,7 +173,9 @@ export class PublishLink {
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Refuses what the application publishes from now on. What was accepted before goes on, and so do copies. */
+  /**
+   * Refuses what the application publishes from now on. What was accepted before goes on, and so do copies.
+   */
   stop(): void {
     this.#stopped = true;
     for (const waiter of this.#takeRoom()) waiter.resolve(undefined);
@@ -316,7 +326,10 @@ export class PublishLink {
     for (const resolve of idle) resolve();
   }
 
-  /** Sets the one timer for whichever wait ends first. Entries that leave early leave it set; it then sets itself anew. */
+  /**
+   * Sets the one timer for whichever wait ends first. Entries that leave early leave it set; it then sets
+   * itself anew.
+   */
   #watch(): void {
     if (this.#timer !== undefined) return;
     const due = this.#nextDue();

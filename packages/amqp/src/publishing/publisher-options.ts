@@ -8,7 +8,7 @@ import {
   type EnvelopeFields,
   milliseconds,
 } from '@acemq/core';
-import { schemaOf, type StandardSchema } from '../codecs/schema.ts';
+import type { StandardSchema } from '../codecs/schema.ts';
 import { nonBlank, requireMethods, schemaOf, wholeNumber, yesOrNo } from '../option-checks.ts';
 
 /** What a publisher sends, and where to. `T` is the type of its payloads. */
@@ -24,8 +24,8 @@ export interface PublisherOptions<T = unknown> {
   /** Whether the broker writes the messages to disk. Default true. */
   readonly persistent?: boolean | undefined;
   /**
-   * Whether a message may reach no queue, for events that may have no listener. Default false: such a message rejects as
-   * unroutable.
+   * Whether a message may reach no queue, for events that may have no listener. Default false: such a message
+   * rejects as unroutable.
    */
   readonly allowUnroutable?: boolean | undefined;
   /** The logical type of the messages. Default: the routing key. */
@@ -34,7 +34,9 @@ export interface PublisherOptions<T = unknown> {
   readonly version?: number | undefined;
   /** 0 to 255, for a queue with priorities. Default: none. */
   readonly priority?: number | undefined;
-  /** How long a message may wait in a queue before the broker drops it or dead-letters it. Default: no limit. */
+  /**
+   * How long a message may wait in a queue before the broker drops it or dead-letters it. Default: no limit.
+   */
   readonly expiresAfter?: Duration | undefined;
 }
 

@@ -63,8 +63,8 @@ interface Sending {
 const NO_FIELDS: EnvelopeFields = Object.freeze({});
 
 /**
- * Sends messages of one kind. Cheap to make, holds nothing that needs closing, and may be used by any number of callers
- * at once.
+ * Sends messages of one kind. Cheap to make, holds nothing that needs closing, and may be used by any number
+ * of callers at once.
  */
 export class Publisher<T = unknown> {
   readonly #parts: PublisherParts;
@@ -77,16 +77,17 @@ export class Publisher<T = unknown> {
   }
 
   /**
-   * Sends one message. Resolves, to its envelope as it went out, when the broker has taken responsibility for it; by
-   * default that includes that it is in at least one queue.
+   * Sends one message. Resolves, to its envelope as it went out, when the broker has taken responsibility for
+   * it; by default that includes that it is in at least one queue.
    *
    * The payload is encoded before this returns. Rejects with
    * - `EncodeError` (`ACEMQ_ENCODE`): it cannot be encoded, or its schema refuses it. Nothing was written.
    * - `PublishError` (`ACEMQ_PUBLISH_UNROUTABLE`, `_NACKED`, `_FAILED`): the broker judged it.
    * - `PublishError` (`ACEMQ_PUBLISH_LOST`, `_TIMEOUT`): no answer; it may or may not have arrived.
-   * - `PublishError` (`ACEMQ_PUBLISH_FAILED`, `retryable`): no permit or no connection for the whole `confirmTimeout`.
-   *   Nothing was written.
-   * - `PublishingPausedError` (`ACEMQ_PUBLISHING_PAUSED`): the broker blocks the connection. Nothing was written.
+   * - `PublishError` (`ACEMQ_PUBLISH_FAILED`, `retryable`): no permit or no connection for the whole
+   *   `confirmTimeout`. Nothing was written.
+   * - `PublishingPausedError` (`ACEMQ_PUBLISHING_PAUSED`): the broker blocks the connection. Nothing was
+   *   written.
    * - `ConnectionClosedError`, `AbortedError`, `ConfigurationError`.
    *
    * The library never sends a message twice by itself.
@@ -111,12 +112,12 @@ export class Publisher<T = unknown> {
   }
 
   /**
-   * Sends many messages, as fast as there are permits: one round trip's worth of waiting, not one each. Payloads are
-   * encoded as permits come, so a large iterable is never in memory as a whole.
+   * Sends many messages, as fast as there are permits: one round trip's worth of waiting, not one each.
+   * Payloads are encoded as permits come, so a large iterable is never in memory as a whole.
    *
-   * Resolves, when all are confirmed, to their envelopes in the order of the payloads; an empty batch resolves to an
-   * empty list. A failure does not keep the others from being sent: rejects, when every outcome is known, with
-   * `BatchPublishError` (`ACEMQ_PUBLISH_BATCH`), whose `errors` say which.
+   * Resolves, when all are confirmed, to their envelopes in the order of the payloads; an empty batch
+   * resolves to an empty list. A failure does not keep the others from being sent: rejects, when every
+   * outcome is known, with `BatchPublishError` (`ACEMQ_PUBLISH_BATCH`), whose `errors` say which.
    */
   async sendAll(payloads: Iterable<T> | AsyncIterable<T>, options?: SendOptions): Promise<Envelope[]> {
     if (options?.id !== undefined) {
@@ -192,7 +193,9 @@ export class Publisher<T = unknown> {
     };
   }
 
-  /** Checks the payload against its schema, then transmits. Throws, with nothing counted, what shows at once. */
+  /**
+   * Checks the payload against its schema, then transmits. Throws, with nothing counted, what shows at once.
+   */
   #check(context: PublishContext, sending: Sending): Promise<Envelope> {
     const checked = sending.schema === undefined ? undefined : checkOutgoing(sending.schema, context.payload);
     return checked === undefined
@@ -267,7 +270,10 @@ export class Publisher<T = unknown> {
     });
   }
 
-  /** Encodes and publishes. Throws where the payload cannot be encoded, and where the caller has given up meanwhile. */
+  /**
+   * Encodes and publishes. Throws where the payload cannot be encoded, and where the caller has given up
+   * meanwhile.
+   */
   #transmit(context: PublishContext, sending: Sending): Promise<Envelope> {
     if (sending.signal?.aborted === true) throw aborted(sending.signal);
     const { envelope } = context;

@@ -14,7 +14,9 @@ import {
 import { Pending, type PublishFailure } from './pending.ts';
 import { failureError, verdictError } from './publish-errors.ts';
 
-/** A message that is published as it is. It takes a permit like any other, and is not counted as a publish. */
+/**
+ * A message that is published as it is. It takes a permit like any other, and is not counted as a publish.
+ */
 export class RawPublish extends Pending {
   readonly #answer: (answer: RawAnswer) => void;
 

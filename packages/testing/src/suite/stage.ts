@@ -55,7 +55,10 @@ export interface StageConsumer {
 const DEADLINE = 10_000;
 let stages = 0;
 
-/** What one case works with: names of its own, links that are closed after it, queues that are removed after it. */
+/**
+ * What one case works with: names of its own, links that are closed after it, queues that are removed after
+ * it.
+ */
 export class Stage {
   readonly transport: Transport;
   readonly faults: Partial<TransportFaults>;
