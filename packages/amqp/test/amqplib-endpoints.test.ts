@@ -102,7 +102,7 @@ describe('the endpoints of an amqplib transport', () => {
 describe('the options of an amqplib transport', () => {
   it.each([
     ['an unknown one', { frame_max: 4096 }, 'frame_max'],
-    ['an unknown one of tls', { tls: { certificate: 'x' } }, 'tls.certificate'],
+    ['an unknown one of tls', { tls: { certificate: 'x' } }, 'tls has no option "certificate"'],
     ['tls without amqps', { tls: {} }, 'not encrypted'],
     ['a frame too small', { frameMax: 4095 }, '4096'],
     ['channels that are no number', { channelMax: '5' }, 'channelMax is 5'],

@@ -4,7 +4,7 @@ import {
   type SecureContext,
   type SecureContextOptions,
 } from 'node:tls';
-import { ConfigurationError } from '@acemq/core';
+import { ConfigurationError, checkOptions } from '@acemq/core';
 import type { Endpoint } from './endpoints.ts';
 
 /** Who logs in. */
@@ -69,8 +69,8 @@ export interface TlsSettings {
   readonly checkServerIdentity?: (hostname: string, certificate: PeerCertificate) => Error | undefined;
 }
 
-const OPTIONS = new Set(['tls', 'credentials', 'vhost', 'frameMax', 'channelMax']);
-const TLS_OPTIONS = new Set([
+const OPTIONS = ['tls', 'credentials', 'vhost', 'frameMax', 'channelMax'];
+const TLS_OPTIONS = [
   'ca',
   'cert',
   'key',
@@ -80,7 +80,7 @@ const TLS_OPTIONS = new Set([
   'rejectUnauthorized',
   'minVersion',
   'checkServerIdentity',
-]);
+];
 
 /** The least that AMQP allows a frame to be limited to (AMQP 0-9-1, `frame-min-size`). */
 const FRAME_MIN = 4096;
@@ -88,7 +88,7 @@ const FRAME_MAX_DEFAULT = 131_072;
 
 /** Checks the options against each other and against the endpoints. Throws `ConfigurationError`. */
 export function readSettings(options: AmqplibOptions, endpoints: readonly Endpoint[]): Settings {
-  refuseUnknown(options, OPTIONS, '');
+  checkOptions(options, OPTIONS, 'amqplibTransport');
   if (options.credentials !== undefined && typeof options.credentials !== 'function') {
     throw new ConfigurationError('credentials must be a function that returns { username, password }');
   }
@@ -103,7 +103,7 @@ export function readSettings(options: AmqplibOptions, endpoints: readonly Endpoi
 
 function readTls(tls: TlsOptions | undefined, endpoints: readonly Endpoint[]): TlsSettings | undefined {
   if (tls !== undefined) {
-    refuseUnknown(tls, TLS_OPTIONS, 'tls.');
+    checkOptions(tls, TLS_OPTIONS, 'tls');
     if (endpoints.some((endpoint) => !endpoint.secure)) {
       throw new ConfigurationError(
         'tls is given, but an endpoint is amqp://, which is not encrypted; allowed: amqps://',
@@ -158,17 +158,4 @@ function readWhole(
     );
   }
   return value;
-}
-
-function refuseUnknown(options: object, known: ReadonlySet<string>, prefix: string): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError(`${prefix === '' ? 'options' : 'tls'} must be an object`);
-  }
-  const unknown = Object.keys(options).filter((name) => !known.has(name));
-  if (unknown.length > 0) {
-    const names = unknown.map((name) => `${prefix}${name}`).join(', ');
-    throw new ConfigurationError(
-      `unknown option ${names}; allowed: ${[...known].map((name) => prefix + name).join(', ')}`,
-    );
-  }
 }
