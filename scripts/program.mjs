@@ -1,13 +1,14 @@
-// node scripts/program.mjs FOLDER [ARGUMENTS]: sets the workspace up, builds a folder and what it depends on, and runs the
-// file that `main` of its package.json names. Its exit code is the program's.
+// node scripts/program.mjs FOLDER[:NAME] [ARGUMENTS]: sets the workspace up, builds a folder and what it depends on, and
+// runs the file that `main` of its package.json names, or dist/NAME.js. Its exit code is the program's.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './command.mjs';
 import { root, setUpQuickly } from './tools.mjs';
 
-const [folder, ...args] = process.argv.slice(2);
-if (folder === undefined) throw new Error('Usage: node scripts/program.mjs FOLDER [ARGUMENTS]');
-const { main } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+const [target, ...args] = process.argv.slice(2);
+if (target === undefined) throw new Error('Usage: node scripts/program.mjs FOLDER[:NAME] [ARGUMENTS]');
+const [folder, name] = target.split(':');
+const main = name === undefined ? mainOf(folder) : join('dist', `${name}.js`);
 
 setUpQuickly();
 const built = await run('turbo', ['run', 'build', `--filter=./${folder}`, '--output-logs=errors-only']);
@@ -20,3 +21,7 @@ const cwd = process.env['INIT_CWD'] ?? process.cwd();
 process.exitCode = (
   await run(process.execPath, [join(root, folder, main), ...args], { cwd, stream: true })
 ).code;
+
+function mainOf(of) {
+  return JSON.parse(readFileSync(join(root, of, 'package.json'), 'utf8')).main;
+}

@@ -166,7 +166,7 @@ describe('the options of a publisher', () => {
     ['exchange, not text', { exchange: 5 }, 'exchange', '5'],
     ['exchange, blank', { exchange: ' ' }, 'exchange'],
     ['exchange, too long', { exchange: 'é'.repeat(128) }, 'exchange', '256', '255'],
-    ['routingKey, not text', { routingKey: null }, 'routing key'],
+    ['routingKey, not text', { routingKey: 5 }, 'routing key', '5'],
     ['routingKey, too long', { routingKey: 'k'.repeat(256) }, 'routing key', '255'],
     ['codec, no codec', { codec: JSON }, 'codec', 'encode, decode, canDecode'],
     ['schema, no schema', { schema: { parse() {} } }, 'schema', 'Standard Schema'],

@@ -8,6 +8,7 @@ import {
 } from '@acemq/core';
 import { ExchangeChannels, type WritableChannel } from './exchange-channels.ts';
 import { type Pending, PendingList, type PublishFailure } from './pending.ts';
+import { RoomWaiters } from './room-waiters.ts';
 
 /** What a {@link PublishLink} is made with. */
 export interface PublishLinkOptions {
@@ -42,7 +43,7 @@ export class PublishLink {
   /** Everything past the wait for a permit, oldest stage first, so that the head is the next to time out. */
   readonly #outstanding = new PendingList();
   #timer: Timer | undefined;
-  #room: Room[] = [];
+  readonly #room = new RoomWaiters();
   #idle: (() => void)[] = [];
   readonly #ready = new Set<() => void>();
 
@@ -115,10 +116,9 @@ export class PublishLink {
    */
   room(): Promise<PublishFailure | undefined> {
     if (this.hasRoom || this.#stopped || this.#blockedReason !== undefined) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      this.#room.push({ since: this.#options.clock.now(), resolve });
-      this.#watch();
-    });
+    const room = this.#room.wait(this.#options.clock.now());
+    this.#watch();
+    return room;
   }
 
   /** A link that has closed is down from that moment, and not only when its end has been told. */
@@ -178,7 +178,7 @@ export class PublishLink {
    */
   stop(): void {
     this.#stopped = true;
-    for (const waiter of this.#takeRoom()) waiter.resolve(undefined);
+    this.#room.release();
   }
 
   /** Gives up on what is left: what waits was never written, what is out may or may not have arrived. */
@@ -261,7 +261,7 @@ export class PublishLink {
     this.#outstanding.remove(pending);
     pending.stage = 'done';
     if (!pending.copy) this.#free += 1;
-    if (this.#waiting.size > 0 || this.#room.length > 0) {
+    if (this.#waiting.size > 0 || this.#room.size > 0) {
       this.#progress = this.#options.clock.now();
       this.#drain();
     }
@@ -284,19 +284,11 @@ export class PublishLink {
       this.#start(pending);
       pending = this.#up ? this.#waiting.head : undefined;
     }
-    if (this.#room.length > 0 && this.hasRoom) {
-      for (const waiter of this.#takeRoom()) waiter.resolve(undefined);
-    }
-  }
-
-  #takeRoom(): Room[] {
-    const waiting = this.#room;
-    this.#room = [];
-    return waiting;
+    if (this.#room.size > 0 && this.hasRoom) this.#room.release();
   }
 
   #refuseUnwritten(failure: PublishFailure): void {
-    for (const waiter of this.#takeRoom()) waiter.resolve(undefined);
+    this.#room.release();
     let pending = this.#outstanding.head;
     while (pending !== undefined) {
       const next: Pending | undefined = pending.next;
@@ -341,7 +333,7 @@ export class PublishLink {
   #nextDue(): number | undefined {
     const { confirmTimeout } = this.#options;
     const written = this.#outstanding.head?.since;
-    const waiting = this.#waiting.head?.since ?? this.#room[0]?.since;
+    const waiting = this.#waiting.head?.since ?? this.#room.oldest;
     const a = written === undefined ? Number.POSITIVE_INFINITY : written + confirmTimeout;
     const b =
       waiting === undefined ? Number.POSITIVE_INFINITY : Math.max(waiting, this.#progress) + confirmTimeout;
@@ -383,9 +375,7 @@ export class PublishLink {
       pending.failed({ kind: 'stalled', reason });
       pending = this.#waiting.head;
     }
-    const late = this.#room.filter((waiter) => waiter.since <= before);
-    this.#room = this.#room.filter((waiter) => waiter.since > before);
-    for (const waiter of late) waiter.resolve({ kind: 'stalled', reason });
+    this.#room.expire(before, { kind: 'stalled', reason });
     this.#settleIdle();
   }
 
@@ -397,9 +387,4 @@ export class PublishLink {
       'The broker is not keeping up; publish more slowly rather than buffering more.'
     );
   }
-}
-
-interface Room {
-  readonly since: number;
-  readonly resolve: (failure: PublishFailure | undefined) => void;
 }

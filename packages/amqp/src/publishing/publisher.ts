@@ -28,8 +28,7 @@ import { type Interceptors, runPublishChain } from '../interceptors.ts';
 import { signalOf, yesOrNo } from '../option-checks.ts';
 import { type PublishTelemetry, seconds } from '../telemetry.ts';
 import { Batch } from './batch.ts';
-import { Pending, type PublishFailure } from './pending.ts';
-import { failureError, type PublishSubject, verdictError } from './publish-errors.ts';
+import { failureError, type PublishSubject } from './publish-errors.ts';
 import type { PublishLink } from './publish-link.ts';
 import {
   checkDestination,
@@ -40,6 +39,7 @@ import {
   SEND_OPTIONS,
   type SendOptions,
 } from './publisher-options.ts';
+import { Send } from './send.ts';
 
 /** What a publisher needs of its connection. */
 export interface PublisherParts {
@@ -313,67 +313,6 @@ export class Publisher<T = unknown> {
     if (!telemetry.active) return;
     const { exchange, routingKey } = context ?? this.#subject('', options);
     telemetry.published(exchange, routingKey, outcome, started);
-  }
-}
-
-/** One application message between `send` and the broker's answer. */
-class Send extends Pending {
-  readonly #envelope: Envelope;
-  readonly #started: number;
-  readonly #telemetry: PublishTelemetry;
-  readonly #resolve: (envelope: Envelope) => void;
-  readonly #reject: (error: Error) => void;
-  #told = false;
-  #unwatch: (() => void) | undefined;
-
-  constructor(
-    context: PublishContext,
-    message: Outbound,
-    started: number,
-    telemetry: PublishTelemetry,
-    resolve: (envelope: Envelope) => void,
-    reject: (error: Error) => void,
-  ) {
-    super(context.exchange, context.routingKey, message, false);
-    this.#envelope = context.envelope;
-    this.#started = started;
-    this.#telemetry = telemetry;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  watch(signal: AbortSignal, publishing: PublishLink): void {
-    const abort = (): void => publishing.abort(this, signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    this.#unwatch = () => signal.removeEventListener('abort', abort);
-  }
-
-  judged(verdict: PublishVerdict, reason: string): void {
-    if (verdict === 'confirmed') {
-      if (this.#tell(OUTCOME_CONFIRMED)) this.#resolve(this.#envelope);
-    } else if (this.#tell(verdict === 'unroutable' ? OUTCOME_UNROUTABLE : OUTCOME_FAILED)) {
-      this.#reject(verdictError(verdict, reason, this.#subject()));
-    }
-  }
-
-  failed(failure: PublishFailure): void {
-    if (this.#tell(failure.kind === 'paused' ? OUTCOME_REFUSED : OUTCOME_FAILED)) {
-      this.#reject(failureError(failure, this.#subject()));
-    }
-  }
-
-  #tell(outcome: PublishOutcome): boolean {
-    if (this.#told) return false;
-    this.#told = true;
-    this.#unwatch?.();
-    if (this.#telemetry.active) {
-      this.#telemetry.published(this.exchange, this.routingKey, outcome, this.#started);
-    }
-    return true;
-  }
-
-  #subject(): PublishSubject {
-    return { exchange: this.exchange, routingKey: this.routingKey, messageId: this.message.messageId };
   }
 }
 
