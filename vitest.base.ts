@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { ViteUserConfig } from 'vitest/config';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -10,6 +10,8 @@ const packageTests: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions: ['@acemq/source'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    // Those are a project of the whole workspace, in vitest.config.ts.
+    exclude: [...configDefaults.exclude, '**/*.fault.test.ts'],
     globalSetup: [file('./scripts/vitest/setup-services.ts')],
     runner: file('./scripts/vitest/service-runner.ts'),
     maxWorkers: 2,

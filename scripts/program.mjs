@@ -7,7 +7,7 @@ import { root, setUpQuickly } from './tools.mjs';
 
 const [target, ...args] = process.argv.slice(2);
 if (target === undefined) throw new Error('Usage: node scripts/program.mjs FOLDER[:NAME] [ARGUMENTS]');
-const [folder, name] = target.split(':');
+const [folder = '', name] = target.split(':');
 const main = name === undefined ? mainOf(folder) : join('dist', `${name}.js`);
 
 setUpQuickly();
@@ -22,6 +22,7 @@ process.exitCode = (
   await run(process.execPath, [join(root, folder, main), ...args], { cwd, stream: true })
 ).code;
 
+/** @param {string} of */
 function mainOf(of) {
   return JSON.parse(readFileSync(join(root, of, 'package.json'), 'utf8')).main;
 }

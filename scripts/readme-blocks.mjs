@@ -1,8 +1,9 @@
-// The code blocks of the READMEs, and a place where they type-check and run as a user's program would.
+// The code blocks of the READMEs and of the pages in docs/, and a place where they type-check and run as a user's program would.
 //
 // HTML comments right above a block say what is special about it:
 //   <!-- no-run: reason -->  the block is type-checked and not run
-//   <!-- continues -->       the block goes on where the one above it ended, and is checked and run together with it
+//   <!-- continues -->       the block goes on where the one above it ended: they are checked together, and run together
+//                            in place of the one above
 //   <!-- until: text -->     the program does not end by itself: it is sent SIGTERM once it has printed the text, and must
 //                            then end with 0
 import {
@@ -14,7 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import ts from 'typescript';
 import { root } from './tools.mjs';
 import { readWorkspace } from './workspace.mjs';
@@ -55,6 +56,8 @@ export function blocksOf(file, text) {
       index = start + length;
       if (languages.has(fence[2] ?? '')) {
         const code = lines.map((other, at) => (at >= start && at < index ? other : '')).join('\n');
+        const above = markers.has('continues') ? blocks.at(-1) : undefined;
+        if (above !== undefined) above.noRun ??= 'the block below continues it';
         blocks.push({
           file,
           line: start + 1,
@@ -84,12 +87,17 @@ function together(above, code, place) {
 }
 
 /**
- * The blocks of every README of the workspace.
+ * The blocks of every README of the workspace, and of every page in docs/.
  * @returns {Block[]}
  */
 export function readmeBlocks() {
-  return ['.', ...readWorkspace().map(({ folder }) => folder)]
-    .map((folder) => (folder === '.' ? 'README.md' : `${folder}/README.md`))
+  const readmes = ['.', ...readWorkspace().map(({ folder }) => folder)].map((folder) =>
+    folder === '.' ? 'README.md' : `${folder}/README.md`,
+  );
+  const pages = readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md') && name !== 'README.md')
+    .map((name) => `docs/${name}`);
+  return [...readmes, ...pages]
     .filter((file) => existsSync(join(root, file)))
     .flatMap((file) => blocksOf(file, readFileSync(join(root, file), 'utf8')));
 }
@@ -107,7 +115,7 @@ export function writeBlocks(blocks) {
     const folder = dirname(block.file);
     const project = join(home, folder === '.' ? 'root' : folder.replace('/', '-'));
     if (!existsSync(project)) createProject(project, folder);
-    const file = join(project, `block-${block.line}.ts`);
+    const file = join(project, `${basename(block.file, '.md')}-${block.line}.ts`);
     // `export {}` makes a module of a block without imports.
     writeFileSync(file, `${block.code}\nexport {};\n`);
     return file;

@@ -1,7 +1,9 @@
 // Which services the tests may use, and where. A service is found in this order: the URL in its environment variable, the
 // standard local port if it answers, a container if Docker answers. Its variable is set to what was found, so that tests,
-// and the programs they start, read one place.
+// and the programs they start, read one place. Some tests start a service of their own: they need its program.
+import { accessSync, constants, realpathSync } from 'node:fs';
 import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
 
 /**
  * @typedef {object} Service
@@ -30,6 +32,56 @@ export const services = [
     },
   },
 ];
+
+/**
+ * @typedef {object} Program
+ * @property {string} name as it is called
+ * @property {string} variable the environment variable with its path
+ * @property {readonly string[]} folders where it is looked for before PATH
+ * @property {RegExp} files the test files that need it
+ */
+
+/** @type {readonly Program[]} */
+export const programs = [
+  {
+    name: 'rabbitmq-server',
+    variable: 'RABBITMQ_SERVER_PROGRAM',
+    // Debian has another script of that name on the PATH, which starts this one as another user, without the environment.
+    folders: ['/usr/lib/rabbitmq/bin'],
+    files: /\.fault\.test\.ts$/,
+  },
+];
+
+/**
+ * Finds every program and sets its variable.
+ * @param {readonly Program[]} [wanted]
+ * @returns {Program[]} those that are not installed
+ * @throws {Error} when a variable names a program that cannot be run
+ */
+export function findPrograms(wanted = programs) {
+  return wanted.filter((program) => {
+    const given = process.env[program.variable];
+    if (given !== undefined && given !== '') {
+      if (runs(given)) return false;
+      throw new Error(`${program.variable} does not name a program that can be run.`);
+    }
+    const folders = [...program.folders, ...(process.env['PATH'] ?? '').split(delimiter)];
+    const found = folders.map((folder) => join(folder, program.name)).find(runs);
+    // A link is followed, since such a script finds what belongs to it by where it lies itself.
+    if (found !== undefined) process.env[program.variable] = realpathSync(found);
+    return found === undefined;
+  });
+}
+
+/** @param {string} file */
+function runs(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // Not there, or not to be run: it is looked for elsewhere.
+  }
+}
 
 /**
  * Finds every service, sets its variable, and starts containers where that is the only way.

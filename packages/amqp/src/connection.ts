@@ -30,11 +30,14 @@ import {
   type Tracing,
   type Transport,
 } from '@acemq/core';
+import type { HealthReport } from '@acemq/health';
 import type { Observer } from '@acemq/observe';
 import type { ResolvedConnectOptions } from './connect-options.ts';
 import { Consumer } from './consuming/consumer.ts';
 import { type ConsumeOptions, resolveConsumeOptions } from './consuming/consumer-options.ts';
 import { explaining } from './declaring.ts';
+import { type HealthFacts, type HealthOptions, healthTimeoutOf } from './health.ts';
+import { HealthCheckup } from './health-checkup.ts';
 import { inspectedAsText } from './inspected-as-text.ts';
 import { driftError, inspectPlan, type PlanReport } from './inspection.ts';
 import { Interceptors } from './interceptors.ts';
@@ -93,6 +96,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   readonly #publishTelemetry: PublishTelemetry;
   readonly #publishing: PublishLink;
   readonly #links: Readonly<Record<LinkRole, SupervisedLink>>;
+  readonly #checkup: HealthCheckup;
+  /** Why a link that is not up is not. */
+  readonly #reasons = new Map<LinkRole, string>();
   #refused: readonly RefusedDeclaration[] = [];
   #refusals = 0;
   #refusedTimer: Timer | undefined;
@@ -128,6 +134,11 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
       publish: supervised('publish', async () => {}),
       consume: supervised('consume', (link) => this.#restore(link)),
     };
+    this.#checkup = new HealthCheckup({
+      clock,
+      facts: () => this.#healthFacts(),
+      links: () => this.#linksUp(),
+    });
   }
 
   /** @internal Called by `connect`. */
@@ -155,6 +166,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
         failures.push(`${transport.endpoints[endpoint]}: ${error.message}`);
       }
     }
+    if (failures.length === 1 && last instanceof ConnectError) throw last;
     throw new ConnectError(`no connection could be made: ${failures.join('; ')}`, { cause: last });
   }
 
@@ -218,6 +230,21 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  /**
+   * How the connection is. Asks the broker over both links whether a queue with a random name exists, which
+   * creates nothing, unless the answer is known already (closed, blocked, or a link that is down). It costs a
+   * round trip: for a readiness probe, not for every request.
+   *
+   * A blocked connection is `up`, with the reason. A consumer that does not read, a held message or a refused
+   * declaration makes it `degraded`.
+   *
+   * Resolves within `timeout` (default 3 s), also when the broker says nothing. Rejects only with
+   * `ConfigurationError`, for a `timeout` that is none.
+   */
+  async health(options: HealthOptions = {}): Promise<HealthReport> {
+    return this.#checkup.report(healthTimeoutOf(options));
   }
 
   interceptPublish(interceptor: PublishInterceptor): () => void {
@@ -386,8 +413,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   /**
    * Closes. Consumers stop: what they had not started goes back to its queue, and so does what waited here
    * for its retry. Then, under one deadline (`timeout`, default `closeTimeout`), running handlers are waited
-   * for, and the confirms of every publish that was accepted. While a handler runs it may go on publishing,
-   * to finish what it is at; any other `send` after this call rejects with `ConnectionClosedError`.
+   * for, and the confirms of every publish that was accepted. While a handler runs, sends are still
+   * accepted, since it may have to publish to finish what it is at; once none does, which is at once where
+   * none did, a `send` rejects with `ConnectionClosedError`.
    *
    * Past the deadline the handlers' signals are aborted and what is left stays unsettled or unconfirmed. A
    * second call gives the first's answer. Rejects only with `ConfigurationError`, for a `timeout` that is
@@ -516,7 +544,33 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     }
   }
 
+  #linksUp(): Link[] | undefined {
+    const { publish, consume } = this.#links;
+    return publish.link === undefined || consume.link === undefined
+      ? undefined
+      : [publish.link, consume.link];
+  }
+
+  #healthFacts(): HealthFacts {
+    const { publish, consume } = this.#links;
+    return {
+      now: this.#clock.now(),
+      closed: this.#closing !== undefined,
+      state: this.state,
+      links: [
+        { role: 'publish', state: publish.state, reason: this.#reasons.get('publish') },
+        { role: 'consume', state: consume.state, reason: this.#reasons.get('consume') },
+      ],
+      blocked: this.blocked,
+      blockedReason: this.blockedReason,
+      consumers: this.consumers,
+      refused: this.#refused,
+    };
+  }
+
   #changed(event: StateEvent): void {
+    if (event.type === 'lost' || event.type === 'retrying') this.#reasons.set(event.link, event.reason);
+    else if (event.type === 'recovered') this.#reasons.delete(event.link);
     if (event.type !== 'closed' && event.link === 'publish') {
       if (event.type === 'lost') {
         this.#publishing.detach();
@@ -544,10 +598,15 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
 
   #tell(event: StateEvent): void {
     for (const listener of [...this.#listeners]) {
-      try {
-        listener(event);
-      } catch (error) {
+      const failed = (error: unknown): void => {
         this.#options.logger.error('a listener of the connection failed', { event: event.type, error });
+      };
+      try {
+        const told: unknown = listener(event);
+        // An async function by mistake: what it rejects with must not end the process.
+        if (told instanceof Promise) told.catch(failed);
+      } catch (error) {
+        failed(error);
       }
     }
   }

@@ -2,6 +2,7 @@
 export { connect } from './connect.ts';
 export type { ConnectOptions } from './connect-options.ts';
 export { type CloseReport, Connection } from './connection.ts';
+export type { HealthOptions } from './health.ts';
 export type { CloseOptions } from './option-checks.ts';
 export { type ConnectionState, LINK_STATES, type LinkRole, type StateEvent } from './states.ts';
 

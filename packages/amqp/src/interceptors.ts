@@ -1,9 +1,11 @@
-import type {
-  Ack,
-  ConsumeContext,
-  ConsumeInterceptor,
-  PublishContext,
-  PublishInterceptor,
+import {
+  type Ack,
+  ConfigurationError,
+  type ConsumeContext,
+  type ConsumeInterceptor,
+  type PublishContext,
+  type PublishInterceptor,
+  shown,
 } from '@acemq/core';
 
 /**
@@ -15,17 +17,28 @@ export class Interceptors {
   consume: readonly ConsumeInterceptor[] = [];
 
   addPublish(interceptor: PublishInterceptor): () => void {
-    this.publish = [...this.publish, interceptor];
+    requireFunction(interceptor, 'interceptPublish');
+    // One of its own, so that taking it away does not take away the same function added elsewhere.
+    const own: PublishInterceptor = (context, next) => interceptor(context, next);
+    this.publish = [...this.publish, own];
     return () => {
-      this.publish = this.publish.filter((one) => one !== interceptor);
+      this.publish = this.publish.filter((one) => one !== own);
     };
   }
 
   addConsume(interceptor: ConsumeInterceptor): () => void {
-    this.consume = [...this.consume, interceptor];
+    requireFunction(interceptor, 'interceptConsume');
+    const own: ConsumeInterceptor = (context, next) => interceptor(context, next);
+    this.consume = [...this.consume, own];
     return () => {
-      this.consume = this.consume.filter((one) => one !== interceptor);
+      this.consume = this.consume.filter((one) => one !== own);
     };
+  }
+}
+
+function requireFunction(interceptor: unknown, method: string): void {
+  if (typeof interceptor !== 'function') {
+    throw new ConfigurationError(`${method} takes a function of (context, next), not ${shown(interceptor)}`);
   }
 }
 

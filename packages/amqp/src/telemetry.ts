@@ -134,11 +134,14 @@ export class ConsumeTelemetry {
     }
   }
 
-  /** It is decided what becomes of the message, and nothing has been done about it yet. */
-  settled(settlement: Settlement): void {
+  /**
+   * It is decided what becomes of the message, and nothing has been done about it yet. Without `live` the broker
+   * has taken the delivery back, so that nothing will be: the message is not set aside, however it was answered.
+   */
+  settled(settlement: Settlement, live: boolean): void {
     if (!this.active) return;
     this.#observer.count(METRIC_CONSUME_TOTAL, 1, this.#labels(settlement.outcome));
-    if (settlement.target !== undefined) {
+    if (live && settlement.target !== undefined) {
       const outcome = settlement.target === 'parked' ? OUTCOME_PARKED : OUTCOME_DEAD_LETTERED;
       this.#observer.count(METRIC_DEAD_LETTERED_TOTAL, 1, this.#labels(outcome));
     }

@@ -59,7 +59,12 @@ describe('the JSON codec', () => {
   });
 
   it('writes null, false, zero and empty text as they are', () => {
-    expect([null, false, 0, ''].map((value) => textOf(json.encode(value)))).toEqual(['null', 'false', '0', '""']);
+    expect([null, false, 0, ''].map((value) => textOf(json.encode(value)))).toEqual([
+      'null',
+      'false',
+      '0',
+      '""',
+    ]);
   });
 
   it.each([
@@ -100,12 +105,16 @@ describe('the JSON codec', () => {
     expect(read['admin']).toBeUndefined();
   });
 
-  it.each([undefined, '', 'application/json', 'APPLICATION/JSON; charset=utf-8', ' text/json', 'application/vnd.a+json'])(
-    'reads a body of type %s',
-    (contentType) => {
-      expect(json.canDecode(contentType)).toBe(true);
-    },
-  );
+  it.each([
+    undefined,
+    '',
+    'application/json',
+    'APPLICATION/JSON; charset=utf-8',
+    ' text/json',
+    'application/vnd.a+json',
+  ])('reads a body of type %s', (contentType) => {
+    expect(json.canDecode(contentType)).toBe(true);
+  });
 
   it.each(['text/plain', 'application/octet-stream', 'application/xml', 'application/jsonx', 'json'])(
     'does not claim a body of type %s',
@@ -235,7 +244,9 @@ function fail(message: string): never {
 }
 
 const POSITIVE = schemaOf<number>((value) =>
-  typeof value === 'number' && value > 0 ? { value } : { issues: [{ message: 'must be above 0', path: ['n'] }] },
+  typeof value === 'number' && value > 0
+    ? { value }
+    : { issues: [{ message: 'must be above 0', path: ['n'] }] },
 );
 const LATER_POSITIVE = schemaOf<number>(async (value) => POSITIVE['~standard'].validate(value));
 
@@ -273,7 +284,9 @@ describe('a schema', () => {
   it('refuses with the kind of error of its side, and says where', () => {
     expect(() => checkIncoming(POSITIVE, -5)).toThrow(DecodeError);
     expect(() => checkOutgoing(POSITIVE, -5)).toThrow(EncodeError);
-    expect(() => checkOutgoing(POSITIVE, -5)).toThrow('the payload does not fit its schema: n: must be above 0');
+    expect(() => checkOutgoing(POSITIVE, -5)).toThrow(
+      'the payload does not fit its schema: n: must be above 0',
+    );
   });
 
   it('that throws, at once or later, is named as what failed, with its error as the cause', async () => {
@@ -303,7 +316,12 @@ describe('a schema', () => {
   });
 
   it('counts an empty list of issues as a refusal, as the interface has it', () => {
-    expect(() => checkIncoming(schemaOf(() => ({ issues: [] })), 1)).toThrow(DecodeError);
+    expect(() =>
+      checkIncoming(
+        schemaOf(() => ({ issues: [] })),
+        1,
+      ),
+    ).toThrow(DecodeError);
   });
 });
 
@@ -412,7 +430,10 @@ describe('a schema on both sides', () => {
     const setting = await onMemory();
     const { mq, broker, queue } = setting;
     await mq.declare(topology().queue(queue));
-    const schema = z.object({ at: z.string().transform((text) => new Date(text)), note: z.string().default('none') });
+    const schema = z.object({
+      at: z.string().transform((text) => new Date(text)),
+      note: z.string().default('none'),
+    });
     await mq.publisher({ routingKey: queue, schema: schema as StandardSchema }).send({ at: '2024-05-01' });
     expect(textOf(broker.messages(queue)[0]?.body ?? new Uint8Array())).toBe('{"at":"2024-05-01"}');
     const payloads = await handled(setting, schema as StandardSchema);
@@ -422,7 +443,10 @@ describe('a schema on both sides', () => {
   it('of one send of a batch costs only that one', async () => {
     const setting = await onMemory();
     await setting.mq.declare(topology().queue(setting.queue));
-    const orders = setting.mq.publisher<number>({ routingKey: setting.queue, schema: LATER_POSITIVE as StandardSchema<number> });
+    const orders = setting.mq.publisher<number>({
+      routingKey: setting.queue,
+      schema: LATER_POSITIVE as StandardSchema<number>,
+    });
     await expect(orders.sendAll([1, -2, 3])).rejects.toMatchObject({ confirmed: 2, failed: 1 });
     expect(setting.broker.depth(setting.queue)).toBe(2);
   });
@@ -447,7 +471,10 @@ describe('a schema on both sides', () => {
     const sent = setting.mq
       .publisher({ routingKey: setting.queue, schema })
       .send('payload', { signal: abort.signal });
-    await expect(sent).rejects.toMatchObject({ code: 'ACEMQ_ABORTED', cause: { message: 'changed my mind' } });
+    await expect(sent).rejects.toMatchObject({
+      code: 'ACEMQ_ABORTED',
+      cause: { message: 'changed my mind' },
+    });
     expect(setting.broker.depth(setting.queue)).toBe(0);
     expect(published(setting, 'failed')).toBe(1);
   });
@@ -485,7 +512,9 @@ describe('what a message is written and read with', () => {
     await mq.consume(queue, () => accept());
     await mq.publishRaw('', queue, { body: utf8('{}'), contentType: 'application/x-unknown', headers: {} });
     await vi.waitFor(() => expect(broker.depth(`${queue}.parked`)).toBe(1));
-    expect(broker.messages(`${queue}.parked`)[0]?.headers['x-acemq-error']).toContain('"application/x-unknown"');
+    expect(broker.messages(`${queue}.parked`)[0]?.headers['x-acemq-error']).toContain(
+      '"application/x-unknown"',
+    );
   });
 
   it('may throw anything: the message is parked with what it threw', async () => {

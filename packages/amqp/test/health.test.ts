@@ -17,9 +17,18 @@ import { deferred, keepingLogger, onManualTime, onMemory, type Setting } from '.
 
 const BLOCKED = 'the broker has blocked this connection; publishing is paused';
 
+/** Raises an alarm, which ends before the connection is closed at the end of the test. */
+function alarm(broker: MemoryBroker, reason: string): void {
+  broker.block(reason);
+  onTestFinished(() => {
+    broker.thaw();
+    broker.unblock();
+  });
+}
+
 /** Raises an alarm, and publishes into it: a broker tells a link of an alarm at the link's next publish. */
 async function blockedBy({ broker, mq, queue }: Setting, reason: string): Promise<void> {
-  broker.block(reason);
+  alarm(broker, reason);
   mq.publisher({ routingKey: queue })
     .send({})
     .catch(() => {});
@@ -180,7 +189,7 @@ describe('a blocked connection', () => {
     await mq.declare(topology().queue(queue));
     const publisher = mq.publisher({ routingKey: queue });
     await publisher.send('opens the channel');
-    broker.block('low on memory');
+    alarm(broker, 'low on memory');
     // Written before the question, on the same link: the broker stops reading between the two.
     publisher.send('into the alarm').catch(() => {});
     const asking = mq.health();

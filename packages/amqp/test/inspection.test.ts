@@ -1,4 +1,4 @@
-import { BrokerRefusedError, type Link, type QueueSpec, topology, TopologyError } from '@acemq/core';
+import { BrokerRefusedError, type Link, type QueueSpec, TopologyError, topology } from '@acemq/core';
 import { memoryBroker } from '@acemq/testing';
 import { describe, expect, it } from 'vitest';
 import { inspectPlan, readDifference, refusedDeclaration } from '../src/inspection.ts';
@@ -20,7 +20,13 @@ function watched(): { readonly broker: ReturnType<typeof memoryBroker>; readonly
         return work(...args);
       }) as Link[K];
     };
-    for (const name of ['declareExchange', 'declareQueue', 'bind', 'deleteQueue', 'deleteExchange'] as const) {
+    for (const name of [
+      'declareExchange',
+      'declareQueue',
+      'bind',
+      'deleteQueue',
+      'deleteExchange',
+    ] as const) {
       watch(name);
     }
     return link;
@@ -42,7 +48,9 @@ describe('reading the words of a refusal', () => {
 
   it('reads an argument that both have', () => {
     expect(
-      read("inequivalent arg 'x-message-ttl' for queue 'q' in vhost '/': received '6000' but current is '5000'"),
+      read(
+        "inequivalent arg 'x-message-ttl' for queue 'q' in vhost '/': received '6000' but current is '5000'",
+      ),
     ).toEqual({ argument: 'x-message-ttl', wanted: '6000', found: '5000' });
   });
 
@@ -120,7 +128,9 @@ describe('reading the words of a refusal', () => {
 describe('a plan held against the broker', () => {
   it('says create for everything on an empty broker, and unknown for the bindings', async () => {
     const { mq, broker, queue } = await onMemory();
-    const report = await mq.plan(topology().exchange('events', 'topic').queue(queue).bind(queue, 'events', 'a.*'));
+    const report = await mq.plan(
+      topology().exchange('events', 'topic').queue(queue).bind(queue, 'events', 'a.*'),
+    );
     expect(report.items.map(({ kind, name, state }) => [kind, name, state])).toEqual([
       ['exchange', 'events', 'create'],
       ['queue', queue, 'create'],
@@ -216,7 +226,13 @@ describe('declaring', () => {
     await expect(declared).rejects.toMatchObject({
       code: 'ACEMQ_TOPOLOGY_DRIFT',
       differences: [
-        { kind: 'queue', name: `${queue}-old`, argument: 'x-queue-type', wanted: 'quorum', found: expect.any(String) },
+        {
+          kind: 'queue',
+          name: `${queue}-old`,
+          argument: 'x-queue-type',
+          wanted: 'quorum',
+          found: expect.any(String),
+        },
       ],
     });
     // Only what exists is offered to the broker; nothing else was said to it.
@@ -276,7 +292,9 @@ describe('declaring', () => {
   it('refuses a topology that contradicts itself before it asks anything', async () => {
     const { broker, orders } = watched();
     const { mq, queue } = await onMemory({}, broker);
-    await expect(mq.declare(topology().bind(queue, 'nowhere'))).rejects.toMatchObject({ code: 'ACEMQ_TOPOLOGY' });
+    await expect(mq.declare(topology().bind(queue, 'nowhere'))).rejects.toMatchObject({
+      code: 'ACEMQ_TOPOLOGY',
+    });
     expect(orders).toEqual([]);
   });
 });

@@ -1,18 +1,18 @@
 import {
+  type AceMQError,
   type Ack,
-  AceMQError,
   accept,
+  ConfigurationError,
   type ConsumeContext,
   type ConsumeInterceptor,
-  ConfigurationError,
   type Envelope,
   FatalError,
   fixed,
   HEADER_CORRELATION,
   HEADER_TYPE,
   type Message,
-  PublishingPausedError,
   type PublishInterceptor,
+  PublishingPausedError,
   park,
   reject,
   retry,
@@ -90,7 +90,9 @@ describe('publish interceptors', () => {
   it('may change all of it, and what they leave is what goes out', async () => {
     const setting = await withQueue();
     const { mq, broker, queue } = setting;
-    await mq.declare(topology().exchange('events', 'direct').queue(`${queue}-2`).bind(`${queue}-2`, 'events', 'moved'));
+    await mq.declare(
+      topology().exchange('events', 'direct').queue(`${queue}-2`).bind(`${queue}-2`, 'events', 'moved'),
+    );
     mq.interceptPublish(async (context, next) => {
       context.exchange = 'events';
       context.routingKey = 'moved';
@@ -196,7 +198,9 @@ describe('publish interceptors', () => {
     });
     expect(await errorOf(mq.publisher({ routingKey: queue }).send(1))).toBe(refusal);
     expect(broker.depth(queue)).toBe(0);
-    expect([sends(setting, 'failed'), sends(setting, 'confirmed'), sends(setting, 'refused')]).toEqual([1, 0, 0]);
+    expect([sends(setting, 'failed'), sends(setting, 'confirmed'), sends(setting, 'refused')]).toEqual([
+      1, 0, 0,
+    ]);
   });
 
   it('refuse by throwing in place of a promise, too', async () => {
@@ -213,7 +217,9 @@ describe('publish interceptors', () => {
     setting.mq.interceptPublish(async () => {
       throw new PublishingPausedError('paused by hand');
     });
-    await expect(setting.mq.publisher({ routingKey: setting.queue }).send(1)).rejects.toThrow('paused by hand');
+    await expect(setting.mq.publisher({ routingKey: setting.queue }).send(1)).rejects.toThrow(
+      'paused by hand',
+    );
     expect([sends(setting, 'refused'), sends(setting, 'failed')]).toEqual([1, 0]);
   });
 
@@ -482,7 +488,15 @@ describe('consume interceptors', () => {
       return ack;
     });
     await vi.waitFor(() => expect(outcomes(worked)).toEqual(['acked']));
-    expect(steps).toEqual(['outer before', 'inner before', 'handler', 'inner after', ack, 'outer after', ack]);
+    expect(steps).toEqual([
+      'outer before',
+      'inner before',
+      'handler',
+      'inner after',
+      ack,
+      'outer after',
+      ack,
+    ]);
   });
 
   it('are told what the handler is told, after the body was decoded', async () => {
@@ -602,12 +616,9 @@ describe('consume interceptors', () => {
   });
 
   it('may catch what the handler throws', async () => {
-    const worked = await work(
-      [(_context, next) => next().catch((error: unknown) => park(error))],
-      () => {
-        throw new Error('the handler broke');
-      },
-    );
+    const worked = await work([(_context, next) => next().catch((error: unknown) => park(error))], () => {
+      throw new Error('the handler broke');
+    });
     await vi.waitFor(() => expect(outcomes(worked)).toEqual(['parked']));
     expect(worked.settled[0]?.reason).toBe('the handler parked it: Error: the handler broke');
   });
@@ -715,11 +726,14 @@ describe('consume interceptors', () => {
 
 describe('whenSettled', () => {
   it('is called once, when it is decided and before anything is done about it', async () => {
-    const { mq, broker, clock, queue } = await onManualTime();
+    const { mq, broker, clock, metrics, queue } = await onManualTime();
     await mq.declare(topology().queue(queue));
     const told: [Settlement, number][] = [];
+    const counted: (number | undefined)[] = [];
+    const retried = metricKey(METRIC_CONSUME_TOTAL, { queue, outcome: 'retried' });
     mq.interceptConsume((context, next) => {
       context.whenSettled((settlement) => {
+        counted.push(metrics.counts.get(retried));
         told.push([settlement, broker.queues.find(({ name }) => name === queue)?.unsettled ?? 0]);
       });
       return next();
@@ -731,6 +745,8 @@ describe('whenSettled', () => {
     expect(told).toHaveLength(1);
     expect(told[0]?.[0]).toMatchObject({ outcome: 'retried', delay: 5_000, inBroker: false });
     expect(told[0]?.[1]).toBe(1);
+    // And before it is counted.
+    expect([counted[0], metrics.counts.get(retried)]).toEqual([undefined, 1]);
     await clock.advance(4_999);
     expect(told).toHaveLength(1);
     await clock.advance(1);
@@ -740,14 +756,17 @@ describe('whenSettled', () => {
 
   it('tells what the copy will carry', async () => {
     let envelope: Envelope | undefined;
-    const worked = await work([
-      (context, next) => {
-        context.whenSettled((settlement) => {
-          envelope = settlement.envelope;
-        });
-        return next();
-      },
-    ], () => reject('no'));
+    const worked = await work(
+      [
+        (context, next) => {
+          context.whenSettled((settlement) => {
+            envelope = settlement.envelope;
+          });
+          return next();
+        },
+      ],
+      () => reject('no'),
+    );
     await vi.waitFor(() => expect(worked.broker.depth(`${worked.queue}.dlq`)).toBe(1));
     expect(envelope).toMatchObject({ attempt: 1, error: 'the handler rejected it: no' });
     expect(worked.broker.messages(`${worked.queue}.dlq`)[0]?.headers['x-acemq-error']).toBe(envelope?.error);

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { accept, AceMQError, ConfigurationError, exponential, fixed, topology } from '@acemq/core';
+import { AceMQError, accept, ConfigurationError, exponential, fixed, topology } from '@acemq/core';
 import { memoryBroker } from '@acemq/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ConnectOptions, type ConsumeOptions, connect, type PublisherOptions } from '../src/index.ts';
@@ -88,10 +88,10 @@ describe('the options of connect', () => {
     'refuse %s together with a transport that is already made',
     async (name) => {
       const { broker, dials } = undialled();
-      await expectRefused(() => connect(broker, anyOf({ [name]: name === 'tls' ? {} : 'x' })), [
-        name,
-        'transport',
-      ]);
+      await expectRefused(
+        () => connect(broker, anyOf({ [name]: name === 'tls' ? {} : 'x' })),
+        [name, 'transport'],
+      );
       expect(dials()).toBe(0);
     },
   );
@@ -133,7 +133,10 @@ describe('the options of connect', () => {
       'tls',
       'credentials',
     ];
-    const mq = await connect(memoryBroker(), anyOf(Object.fromEntries(names.map((name) => [name, undefined]))));
+    const mq = await connect(
+      memoryBroker(),
+      anyOf(Object.fromEntries(names.map((name) => [name, undefined]))),
+    );
     onTestFinished(async () => void (await mq.close()));
     expect(mq.name).toBe('acemq');
     expect(mq.origin).toMatch(/^acemq@.+/);
@@ -230,14 +233,20 @@ describe('the options of a send', () => {
   it.each(refused)('refuse %s, and write nothing', async (_what, options, ...says) => {
     const { mq, broker, queue } = await onMemory();
     await mq.declare(topology().queue(queue));
-    await expectRefused(() => mq.publisher({ routingKey: queue }).send('payload', anyOf(options)), says as string[]);
+    await expectRefused(
+      () => mq.publisher({ routingKey: queue }).send('payload', anyOf(options)),
+      says as string[],
+    );
     expect(mq.outstanding).toBe(0);
     expect(broker.depth(queue)).toBe(0);
   });
 
   it('refuse, of a batch, an id for all of them', async () => {
     const { mq, queue } = await onMemory();
-    await expectRefused(() => mq.publisher({ routingKey: queue }).sendAll([1, 2], { id: 'same' }), ['sendAll', 'id']);
+    await expectRefused(
+      () => mq.publisher({ routingKey: queue }).sendAll([1, 2], { id: 'same' }),
+      ['sendAll', 'id'],
+    );
   });
 
   it('refuse a publisher with neither an exchange nor a routing key', async () => {
@@ -305,15 +314,20 @@ describe('the options of a consumer', () => {
     await expectRefused(() => mq.consume(anyOf(queue), () => accept()), ['queue', says]);
   });
 
-  it.each([[undefined], [null], ['handle'], [{ handle() {} }]])('refuse %s in place of a handler', async (handler) => {
-    const { mq, queue } = await onMemory();
-    await expectRefused(() => mq.consume(queue, anyOf(handler)), ['handler', 'function']);
-  });
+  it.each([[undefined], [null], ['handle'], [{ handle() {} }]])(
+    'refuse %s in place of a handler',
+    async (handler) => {
+      const { mq, queue } = await onMemory();
+      await expectRefused(() => mq.consume(queue, anyOf(handler)), ['handler', 'function']);
+    },
+  );
 
   it('take a wait that is just short of 15 minutes', async () => {
     const { mq, queue } = await onMemory();
     await mq.declare(topology().queue(queue));
-    const consumer = await mq.consume(queue, () => accept(), { retry: fixed(2, 899_999).waitInBrokerFrom(0) });
+    const consumer = await mq.consume(queue, () => accept(), {
+      retry: fixed(2, 899_999).waitInBrokerFrom(0),
+    });
     expect(consumer.running).toBe(true);
   });
 

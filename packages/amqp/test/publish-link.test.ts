@@ -615,8 +615,10 @@ describe('a channel', () => {
     publishing.publish(new Probe('copy', { copy: true }));
     await rest();
     link.channels[0]?.answer();
-    for (let at = 0; at < 70; at += 1) publishing.publish(new Probe('key', { exchange: `exchange-${at}` }));
-    await rest();
+    for (let at = 0; at < 70; at += 1) {
+      publishing.publish(new Probe('key', { exchange: `exchange-${at}` }));
+      await rest();
+    }
     expect(link.channels.filter((channel) => channel.closed)).toEqual([]);
     for (const channel of link.channels) channel.answer();
     publishing.publish(new Probe('key', { exchange: 'one-more' }));

@@ -3,6 +3,7 @@ import {
   BatchPublishError,
   ConfigurationError,
   ConnectionClosedError,
+  causing,
   EncodeError,
   PublishError,
   PublishingPausedError,
@@ -395,6 +396,33 @@ describe('many sends', () => {
     await clock.advance(6_000);
     expect(ended).toMatchObject({ total: 100, failed: 100, confirmed: 0, retryable: true });
     expect(counted(setting, 'failed')).toBe(100);
+  });
+
+  test('from an iterable that fails are waited for before its error is thrown on', async () => {
+    const setting = await onMemory();
+    await withQueue(setting);
+    const failing = (function* () {
+      yield 1;
+      yield 2;
+      throw new Error('the file ended early');
+    })();
+    const publisher = setting.mq.publisher<number>({ routingKey: setting.queue });
+    await expect(publisher.sendAll(failing)).rejects.toThrow('the file ended early');
+    expect(setting.mq.outstanding).toBe(0);
+    expect(setting.broker.depth(setting.queue)).toBe(2);
+  });
+
+  test('caused by a message carry its flow, whether one field or a whole envelope is given', async () => {
+    const setting = await onMemory();
+    await withQueue(setting);
+    const publisher = setting.mq.publisher({ routingKey: setting.queue });
+    const first = await publisher.send({});
+    const second = await publisher.send({}, causing(first, 'order.shipped', { now: Date.now() }));
+    expect(second).toMatchObject({
+      type: 'order.shipped',
+      correlationId: first.correlationId,
+      causationId: first.id,
+    });
   });
 
   test('under one id are refused', async () => {

@@ -223,7 +223,12 @@ describe('a connection cut at any moment', () => {
   const CUTS = Array.from({ length: 40 }, (_, at) => at);
 
   /** Everything works: each queue has one consumer, and a message sent is handled. */
-  const expectWhole = async (mq: Connection, broker: MemoryBroker, queues: readonly string[], handled: unknown[]) => {
+  const expectWhole = async (
+    mq: Connection,
+    broker: MemoryBroker,
+    queues: readonly string[],
+    handled: unknown[],
+  ) => {
     await vi.waitFor(() => {
       expect(mq.state).toBe('connected');
       expect(broker.links).toHaveLength(2);
@@ -383,12 +388,18 @@ describe('what the broker refuses when a connection is restored', () => {
     const service = await onManualTime({ name: 'service' });
     const other = await connect(service.broker, { name: 'other', logger: keepingLogger() });
     onTestFinished(async () => void (await other.close()));
-    return { ...service, other, drop: () => service.broker.dropLinks({ name: (name) => name.startsWith('service') }) };
+    return {
+      ...service,
+      other,
+      drop: () => service.broker.dropLinks({ name: (name) => name.startsWith('service') }),
+    };
   }
 
   it('keeps nothing else from being restored, is reported once, and is tried again until it is right', async () => {
     const { mq, other, broker, clock, log, queue, drop } = await two();
-    await mq.declare(topology().queue(queue).queue(`${queue}-2`).exchange('events', 'topic').bind(queue, 'events', 'a'));
+    await mq.declare(
+      topology().queue(queue).queue(`${queue}-2`).exchange('events', 'topic').bind(queue, 'events', 'a'),
+    );
     const good = await mq.consume(`${queue}-2`, () => accept());
     drop();
     await clock.advance(0);
@@ -402,7 +413,9 @@ describe('what the broker refuses when a connection is restored', () => {
     ]);
     await mq.publisher({ routingKey: `${queue}-2` }).send(1);
     await clock.advance(60_000);
-    const errors = log.filter(({ level, message }) => level === 'error' && message.includes('declaration was refused'));
+    const errors = log.filter(
+      ({ level, message }) => level === 'error' && message.includes('declaration was refused'),
+    );
     expect(errors).toHaveLength(1);
     await other.deleteQueue(queue);
     await clock.advance(30_000);
@@ -414,7 +427,10 @@ describe('what the broker refuses when a connection is restored', () => {
   it('stalls a consumer whose queue is gone, says why, and resumes when the queue is there again', async () => {
     const { mq, other, clock, log, queue, drop } = await two();
     await other.declare(topology().queue(queue).queue(`${queue}-2`));
-    const [lost, kept] = [await mq.consume(queue, () => accept()), await mq.consume(`${queue}-2`, () => accept())];
+    const [lost, kept] = [
+      await mq.consume(queue, () => accept()),
+      await mq.consume(`${queue}-2`, () => accept()),
+    ];
     drop();
     await clock.advance(0);
     await other.deleteQueue(queue);
@@ -641,7 +657,12 @@ describe('what a connection tells', () => {
     broker.dropLinks({ name: isPublishing });
     await vi.waitFor(() => expect(states).toHaveLength(3));
     await mq.close();
-    expect(states).toEqual(['lost: retrying', 'retrying: retrying', 'recovered: connected', 'closed: closed']);
+    expect(states).toEqual([
+      'lost: retrying',
+      'retrying: retrying',
+      'recovered: connected',
+      'closed: closed',
+    ]);
   });
 
   it('is a block and its end, with the words of the broker', async () => {

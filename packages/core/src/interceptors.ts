@@ -21,8 +21,8 @@ export interface PublishContext {
 export type PublishNext = () => Promise<void>;
 
 /**
- * Stands around a publish. It calls `next` once; not calling it and returning means that nothing is sent and
- * the publish counts as done. What it throws is what the publish rejects with.
+ * Stands around a publish. It calls `next` once; where it returns without having called it, nothing is sent and
+ * the publish rejects as failed. What it throws is what the publish rejects with.
  */
 export type PublishInterceptor = (context: PublishContext, next: PublishNext) => Promise<void>;
 

@@ -271,7 +271,7 @@ export class Consumer {
     if (this.#stalled !== error.message) {
       this.#stalled = error.message;
       const words = 'a consumer has stopped reading and will subscribe again';
-      if (isRefusal(error) || this.#parts.link() !== undefined) {
+      if (isRefusal(error) || this.#parts.link()?.open === true) {
         logger.warn(words, { queue, reason: error.message });
       } else {
         logger.debug(words, { queue, reason: error.message });

@@ -2,13 +2,11 @@ import {
   type Ack,
   type Clock,
   type Codec,
-  type ConsumeContext,
   type ConsumeInterceptor,
   type Delivery,
   type Envelope,
   type Handler,
   type Logger,
-  type Message,
   OUTCOME_ACKED,
   type RetryPolicy,
   readEnvelope,
@@ -22,6 +20,8 @@ import { checkIncoming, type StandardSchema } from '../codecs/schema.ts';
 import { runConsumeChain } from '../interceptors.ts';
 import { type ConsumeTelemetry, seconds } from '../telemetry.ts';
 import type { Reader } from './reader.ts';
+import { RunContext } from './run-context.ts';
+import { RunMessage } from './run-message.ts';
 import type { Settler } from './settler.ts';
 
 /** What a run needs of the consumer it belongs to. */
@@ -119,12 +119,12 @@ export class DeliveryRun {
     let answer: Ack | Promise<Ack>;
     try {
       if (chain.length === 0) {
-        answer = host.handler(new RunMessage(this, host, this.envelope, payload));
+        answer = host.handler(new RunMessage(this.delivery, host, this.envelope, payload));
       } else {
-        const context = new RunContext(this, host, this.envelope, payload);
+        const context = new RunContext(this.delivery, host, this.envelope, payload);
         this.#context = context;
         answer = runConsumeChain(chain, context, () =>
-          host.handler(new RunMessage(this, host, context.envelope, context.payload)),
+          host.handler(new RunMessage(this.delivery, host, context.envelope, context.payload)),
         );
       }
     } catch (error) {
@@ -160,7 +160,7 @@ export class DeliveryRun {
     const host = this.#host;
     this.#decided = true;
     this.#envelope = settlement.envelope;
-    host.telemetry.settled(settlement);
+    host.telemetry.settled(settlement, this.live);
     if (settlement.outcome === OUTCOME_ACKED) {
       this.ack();
       host.decided(this);
@@ -259,102 +259,4 @@ export class DeliveryRun {
 
 function isThenable(answer: Ack | Promise<Ack>): answer is Promise<Ack> {
   return typeof (answer as { readonly then?: unknown } | undefined | null)?.then === 'function';
-}
-
-/** What the handler sees. The fields that cost something to hold are read from the delivery. */
-class RunMessage implements Message<unknown> {
-  readonly payload: unknown;
-  readonly envelope: Envelope;
-  readonly #run: DeliveryRun;
-  readonly #host: RunHost;
-
-  constructor(run: DeliveryRun, host: RunHost, envelope: Envelope, payload: unknown) {
-    this.payload = payload;
-    this.envelope = envelope;
-    this.#run = run;
-    this.#host = host;
-  }
-
-  get queue(): string {
-    return this.#host.queue;
-  }
-  get exchange(): string {
-    return this.#run.delivery.exchange;
-  }
-  get routingKey(): string {
-    return this.#run.delivery.routingKey;
-  }
-  get contentType(): string | undefined {
-    return this.#run.delivery.contentType;
-  }
-  get redelivered(): boolean {
-    return this.#run.delivery.redelivered;
-  }
-  get body(): Uint8Array {
-    return this.#run.delivery.body;
-  }
-  get replyTo(): string | undefined {
-    return this.#run.delivery.replyTo;
-  }
-  get signal(): AbortSignal {
-    return this.#host.signal;
-  }
-}
-
-/** What interceptors see. */
-class RunContext implements ConsumeContext {
-  envelope: Envelope;
-  payload: unknown;
-  readonly queue: string;
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly contentType: string | undefined;
-  readonly redelivered: boolean;
-  readonly body: Uint8Array;
-  readonly signal: AbortSignal;
-  readonly #logger: Logger;
-  #state: Map<unknown, unknown> | undefined;
-  #listeners: ((settlement: Settlement) => void)[] | undefined = [];
-
-  constructor(run: DeliveryRun, host: RunHost, envelope: Envelope, payload: unknown) {
-    const { delivery } = run;
-    this.envelope = envelope;
-    this.payload = payload;
-    this.queue = host.queue;
-    this.exchange = delivery.exchange;
-    this.routingKey = delivery.routingKey;
-    this.contentType = delivery.contentType;
-    this.redelivered = delivery.redelivered;
-    this.body = delivery.body;
-    this.signal = host.signal;
-    this.#logger = host.logger;
-  }
-
-  get state(): Map<unknown, unknown> {
-    this.#state ??= new Map();
-    return this.#state;
-  }
-
-  whenSettled(listener: (settlement: Settlement) => void): boolean {
-    if (this.#listeners === undefined) return false;
-    this.#listeners.push(listener);
-    return true;
-  }
-
-  /** Tells the listeners, once. */
-  announce(settlement: Settlement): void {
-    const listeners = this.#listeners ?? [];
-    this.#listeners = undefined;
-    for (const listener of listeners) {
-      try {
-        listener(settlement);
-      } catch (error) {
-        this.#logger.error('a listener of a settlement failed', {
-          queue: this.queue,
-          id: this.envelope.id,
-          error,
-        });
-      }
-    }
-  }
 }

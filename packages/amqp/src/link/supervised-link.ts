@@ -60,9 +60,9 @@ export class SupervisedLink {
     return this.#state;
   }
 
-  /** The link, while it is up and restored. */
+  /** The link, while it is up and restored; not one that has died already and whose loss is yet to be told. */
   get link(): Link | undefined {
-    return this.#state === 'connected' ? this.#link : undefined;
+    return this.#state === 'connected' && this.#link?.open === true ? this.#link : undefined;
   }
 
   get blocked(): boolean {

@@ -52,13 +52,17 @@ export class Batch<T> {
     );
   }
 
+  /** Resolves when every outcome is known. */
+  async settled(): Promise<void> {
+    if (this.#open === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#finished = resolve;
+    });
+  }
+
   /** Every outcome is known: the envelopes, or a `BatchPublishError`. */
   async outcome(): Promise<Envelope[]> {
-    if (this.#open > 0) {
-      await new Promise<void>((resolve) => {
-        this.#finished = resolve;
-      });
-    }
+    await this.settled();
     if (this.#failed) throw new BatchPublishError(this.#errors);
     return this.#envelopes;
   }

@@ -81,7 +81,7 @@ const PUBLISHER_OPTIONS = [
   'expiresAfter',
 ] as const;
 
-/** The options of `send`. */
+/** The options of `send`, and what a whole envelope, such as one made by `causing`, has besides. */
 export const SEND_OPTIONS: readonly string[] = [
   'id',
   'type',
@@ -97,6 +97,7 @@ export const SEND_OPTIONS: readonly string[] = [
   'routePosition',
   'routeId',
   'headers',
+  'unknownHeaders',
   'routingKey',
   'replyTo',
   'persistent',

@@ -12,17 +12,10 @@ import {
   type PublishContext,
   PublishError,
   PublishingPausedError,
-  type PublishVerdict,
   withEnvelope,
   writeHeaders,
 } from '@acemq/core';
-import {
-  OUTCOME_CONFIRMED,
-  OUTCOME_FAILED,
-  OUTCOME_REFUSED,
-  OUTCOME_UNROUTABLE,
-  type PublishOutcome,
-} from '@acemq/observe';
+import { OUTCOME_FAILED, OUTCOME_REFUSED, type PublishOutcome } from '@acemq/observe';
 import { checkOutgoing, type StandardSchema } from '../codecs/schema.ts';
 import { type Interceptors, runPublishChain } from '../interceptors.ts';
 import { signalOf, yesOrNo } from '../option-checks.ts';
@@ -117,7 +110,8 @@ export class Publisher<T = unknown> {
    *
    * Resolves, when all are confirmed, to their envelopes in the order of the payloads; an empty batch
    * resolves to an empty list. A failure does not keep the others from being sent: rejects, when every
-   * outcome is known, with `BatchPublishError` (`ACEMQ_PUBLISH_BATCH`), whose `errors` say which.
+   * outcome is known, with `BatchPublishError` (`ACEMQ_PUBLISH_BATCH`), whose `errors` say which. An error of the iterable itself ends the
+   * batch: it is thrown on when the outcome of what was sent by then is known.
    */
   async sendAll(payloads: Iterable<T> | AsyncIterable<T>, options?: SendOptions): Promise<Envelope[]> {
     if (options?.id !== undefined) {
@@ -135,16 +129,21 @@ export class Publisher<T = unknown> {
       const failure = await publishing.room();
       if (failure !== undefined) batch.stall(failure);
     };
-    if (Symbol.asyncIterator in payloads) {
-      for await (const payload of payloads) {
-        if (!publishing.hasRoom && !batch.stalled) await room();
-        batch.add(payload);
+    try {
+      if (Symbol.asyncIterator in payloads) {
+        for await (const payload of payloads) {
+          if (!publishing.hasRoom && !batch.stalled) await room();
+          batch.add(payload);
+        }
+      } else {
+        for (const payload of payloads) {
+          if (!publishing.hasRoom && !batch.stalled) await room();
+          batch.add(payload);
+        }
       }
-    } else {
-      for (const payload of payloads) {
-        if (!publishing.hasRoom && !batch.stalled) await room();
-        batch.add(payload);
-      }
+    } catch (error) {
+      await batch.settled();
+      throw error;
     }
     return batch.outcome();
   }
