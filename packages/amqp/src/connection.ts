@@ -41,22 +41,18 @@ import { HealthCheckup } from './health-checkup.ts';
 import { inspectedAsText } from './inspected-as-text.ts';
 import { driftError, inspectPlan, type PlanReport } from './inspection.ts';
 import { Interceptors } from './interceptors.ts';
-import { backoffCeiling } from './link/backoff.ts';
-import { RecordedTopology, type RefusedDeclaration } from './link/recorded-topology.ts';
-import { SupervisedLink } from './link/supervised-link.ts';
+import { LinkPair } from './link/link-pair.ts';
+import type { RefusedDeclaration } from './link/recorded-topology.ts';
+import { RestoredTopology } from './link/restored-topology.ts';
+import { tell } from './listening.ts';
 import { NO_TRACING } from './no-tracing.ts';
 import { type CloseOptions, closeTimeoutOf } from './option-checks.ts';
 import { PublishLink } from './publishing/publish-link.ts';
 import { Publisher } from './publishing/publisher.ts';
 import { type PublisherOptions, resolvePublisherOptions } from './publishing/publisher-options.ts';
 import { outboundOf, RawPublish } from './publishing/raw-publish.ts';
-import { type ConnectionState, type LinkRole, type StateEvent, worseState } from './states.ts';
+import type { ConnectionState, StateEvent } from './states.ts';
 import { ConsumeTelemetry, InFlight, PublishTelemetry } from './telemetry.ts';
-
-/**
- * How long a link may take for its goodbyes when the deadline of a close has passed already, in milliseconds.
- */
-const POLITE = 500;
 
 /** How a close went. */
 export interface CloseReport {
@@ -89,19 +85,14 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   readonly #options: ResolvedConnectOptions;
   readonly #clock: Clock;
   readonly #interceptors = new Interceptors();
-  readonly #recorded = new RecordedTopology();
+  readonly #topology: RestoredTopology;
   readonly #consumers = new Set<Consumer>();
   readonly #listeners = new Set<(event: StateEvent) => void>();
   readonly #inFlight = new InFlight();
   readonly #publishTelemetry: PublishTelemetry;
   readonly #publishing: PublishLink;
-  readonly #links: Readonly<Record<LinkRole, SupervisedLink>>;
+  readonly #links: LinkPair;
   readonly #checkup: HealthCheckup;
-  /** Why a link that is not up is not. */
-  readonly #reasons = new Map<LinkRole, string>();
-  #refused: readonly RefusedDeclaration[] = [];
-  #refusals = 0;
-  #refusedTimer: Timer | undefined;
   #closing: Promise<CloseReport> | undefined;
 
   private constructor(transport: Transport, options: ResolvedConnectOptions, clock: Clock) {
@@ -116,28 +107,24 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
       confirmTimeout: options.confirmTimeout,
       permits: options.permits,
     });
-    const supervised = (role: LinkRole, restore: (link: Link) => Promise<void>): SupervisedLink =>
-      new SupervisedLink({
-        transport,
-        role,
-        name: `${options.name} ${role}`,
-        clock,
-        logger: options.logger,
-        connectTimeout: options.connectTimeout,
-        heartbeat: options.heartbeat,
-        backoff: options.reconnect,
-        random: Math.random,
-        restore,
-        changed: (event) => this.#changed(event),
-      });
-    this.#links = {
-      publish: supervised('publish', async () => {}),
-      consume: supervised('consume', (link) => this.#restore(link)),
-    };
+    const { logger, reconnect: backoff } = options;
+    this.#topology = new RestoredTopology({ clock, logger, backoff, link: () => this.#links.consume.link });
+    this.#links = new LinkPair({
+      transport,
+      name: options.name,
+      clock,
+      logger,
+      connectTimeout: options.connectTimeout,
+      heartbeat: options.heartbeat,
+      backoff,
+      random: Math.random,
+      restoreConsuming: (link) => this.#restore(link),
+      changed: (event) => this.#changed(event),
+    });
     this.#checkup = new HealthCheckup({
       clock,
       facts: () => this.#healthFacts(),
-      links: () => this.#linksUp(),
+      links: () => this.#links.up,
     });
   }
 
@@ -157,8 +144,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
         await connection.#open(endpoint, signal);
         return connection;
       } catch (error) {
-        connection.#links.publish.destroy();
-        connection.#links.consume.destroy();
+        connection.#links.destroy();
         refuseAborted(signal);
         if (!(error instanceof ConnectError) && !(error instanceof ConnectionLostError)) throw error;
         if (error instanceof ConnectError && error.refused) throw error;
@@ -171,21 +157,14 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   }
 
   async #open(endpoint: number, signal: AbortSignal | undefined): Promise<void> {
-    const { publish, consume } = this.#links;
-    // Both are waited for, so that none is still being dialled when the other's failure is reported.
-    const opened = await Promise.allSettled([publish.open(endpoint, signal), consume.open(endpoint, signal)]);
-    for (const one of opened) if (one.status === 'rejected') throw one.reason;
-    const link = publish.link;
-    if (link === undefined || consume.link === undefined) {
-      throw new ConnectionLostError('the connection was lost as soon as it was made');
-    }
-    this.#publishing.attach(link);
-    if (publish.blockedReason !== undefined) this.#publishing.block(publish.blockedReason);
+    this.#publishing.attach(await this.#links.open(endpoint, signal));
+    const { blockedReason } = this.#links.publish;
+    if (blockedReason !== undefined) this.#publishing.block(blockedReason);
   }
 
   /** The worse of the states of its two links. */
   get state(): ConnectionState {
-    return worseState(this.#links.publish.state, this.#links.consume.state);
+    return this.#links.state;
   }
 
   /**
@@ -218,7 +197,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
 
   /** Declarations that the broker refused when a lost link was restored; they are tried again. */
   get refusedDeclarations(): readonly RefusedDeclaration[] {
-    return this.#refused;
+    return this.#topology.refused;
   }
 
   /**
@@ -358,7 +337,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     const link = await this.#link();
     const report = await inspectPlan(plan, link);
     if (report.drift) throw driftError(report);
-    await declarePlan(plan, explaining(this.#recorded.recordOn(link)));
+    await declarePlan(plan, explaining(this.#topology.recordOn(link)));
     return report;
   }
 
@@ -390,14 +369,14 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   async deleteQueue(queue: string): Promise<number> {
     checkQueueName(queue);
     const link = await this.#link();
-    this.#recorded.forgetQueue(queue);
+    this.#topology.forgetQueue(queue);
     return link.deleteQueue(queue);
   }
 
   /** Deletes an exchange; one that is not there is no error. */
   async deleteExchange(exchange: string): Promise<void> {
     const link = await this.#link();
-    this.#recorded.forgetExchange(exchange);
+    this.#topology.forgetExchange(exchange);
     await link.deleteExchange(exchange);
   }
 
@@ -441,7 +420,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     const deadline = new Promise<void>((resolve) => {
       timer = this.#clock.after(timeout, resolve);
     });
-    this.#refusedTimer?.cancel();
+    this.#topology.stop();
     const consumers = [...this.#consumers];
     if (consumers.every((consumer) => consumer.inFlight === 0)) this.#publishing.stop();
     const reports = await Promise.all(consumers.map((consumer) => consumer.closeBy(deadline)));
@@ -449,31 +428,12 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     await Promise.race([this.#publishing.settled(), deadline]);
     const unconfirmed = this.#publishing.outstanding + this.#publishing.waiting;
     this.#publishing.abandon();
-    await this.#closeLinks(deadline);
+    await this.#links.close(deadline);
     timer?.cancel();
     const unsettled = reports.reduce((sum, report) => sum + report.unsettled, 0);
     this.#tell({ type: 'closed' });
     this.#listeners.clear();
     return Object.freeze({ finished: unsettled === 0 && unconfirmed === 0, unsettled, unconfirmed });
-  }
-
-  /**
-   * Politely, and then not: a broker that has stopped answering must not keep a close waiting past its
-   * deadline.
-   */
-  async #closeLinks(deadline: Promise<void>): Promise<void> {
-    const { publish, consume } = this.#links;
-    let timer: Timer | undefined;
-    const politely = deadline.then(
-      () =>
-        new Promise<void>((resolve) => {
-          timer = this.#clock.after(POLITE, resolve, { background: true });
-        }),
-    );
-    await Promise.race([Promise.all([publish.close(), consume.close()]), politely]);
-    timer?.cancel();
-    publish.destroy();
-    consume.destroy();
   }
 
   #refuseClosed(): void {
@@ -483,94 +443,28 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   /** The link to ask and declare on, once it is up. */
   async #link(signal?: AbortSignal): Promise<Link> {
     this.#refuseClosed();
-    if (signal?.aborted === true) {
-      throw new AbortedError('the wait for the connection was aborted', { cause: signal.reason });
-    }
-    const supervised = this.#links.consume;
-    if (supervised.link !== undefined) return supervised.link;
-    const { connectTimeout } = this.#options;
-    const waiting = new AbortController();
-    const timer = this.#clock.after(connectTimeout, () => waiting.abort());
-    try {
-      return await supervised.up(
-        signal === undefined ? waiting.signal : AbortSignal.any([signal, waiting.signal]),
-      );
-    } catch (error) {
-      if (!waiting.signal.aborted) throw error;
-      throw new ConnectionLostError(`there has been no connection for ${connectTimeout} ms`);
-    } finally {
-      timer.cancel();
-    }
+    return this.#links.consuming(signal);
   }
 
   async #restore(link: Link): Promise<void> {
-    this.#refusedTimer?.cancel();
-    this.#noteRefused(await this.#recorded.restoreOn(link));
+    await this.#topology.restoreOn(link);
     await Promise.all([...this.#consumers].map((consumer) => consumer.restore(link)));
   }
 
-  /** Logs what is refused once a change, and tries it again later. */
-  #noteRefused(refused: readonly RefusedDeclaration[]): void {
-    const before = new Set(this.#refused.map(({ what, reason }) => `${what}: ${reason}`));
-    for (const { what, reason } of refused) {
-      if (before.has(`${what}: ${reason}`)) continue;
-      this.#options.logger.error(
-        'a declaration was refused when the connection was restored; it will be tried again',
-        {
-          what,
-          reason,
-        },
-      );
-    }
-    this.#refused = refused;
-    if (refused.length === 0) {
-      this.#refusals = 0;
-      return;
-    }
-    this.#refusals += 1;
-    this.#refusedTimer = this.#clock.after(backoffCeiling(this.#options.reconnect, this.#refusals), () => {
-      void this.#declareRefused();
-    });
-  }
-
-  async #declareRefused(): Promise<void> {
-    const link = this.#links.consume.link;
-    // Without a link, restoring it declares everything again.
-    if (link === undefined) return;
-    try {
-      this.#noteRefused(await this.#recorded.restoreOn(link));
-    } catch (error) {
-      this.#options.logger.debug('the link was lost while declaring again what was refused', { error });
-    }
-  }
-
-  #linksUp(): Link[] | undefined {
-    const { publish, consume } = this.#links;
-    return publish.link === undefined || consume.link === undefined
-      ? undefined
-      : [publish.link, consume.link];
-  }
-
   #healthFacts(): HealthFacts {
-    const { publish, consume } = this.#links;
     return {
       now: this.#clock.now(),
       closed: this.#closing !== undefined,
       state: this.state,
-      links: [
-        { role: 'publish', state: publish.state, reason: this.#reasons.get('publish') },
-        { role: 'consume', state: consume.state, reason: this.#reasons.get('consume') },
-      ],
+      links: this.#links.standings,
       blocked: this.blocked,
       blockedReason: this.blockedReason,
       consumers: this.consumers,
-      refused: this.#refused,
+      refused: this.#topology.refused,
     };
   }
 
   #changed(event: StateEvent): void {
-    if (event.type === 'lost' || event.type === 'retrying') this.#reasons.set(event.link, event.reason);
-    else if (event.type === 'recovered') this.#reasons.delete(event.link);
     if (event.type !== 'closed' && event.link === 'publish') {
       if (event.type === 'lost') {
         this.#publishing.detach();
@@ -598,16 +492,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
 
   #tell(event: StateEvent): void {
     for (const listener of [...this.#listeners]) {
-      const failed = (error: unknown): void => {
+      tell(listener, event, (error) => {
         this.#options.logger.error('a listener of the connection failed', { event: event.type, error });
-      };
-      try {
-        const told: unknown = listener(event);
-        // An async function by mistake: what it rejects with must not end the process.
-        if (told instanceof Promise) told.catch(failed);
-      } catch (error) {
-        failed(error);
-      }
+      });
     }
   }
 }

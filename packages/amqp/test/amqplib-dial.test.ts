@@ -1,25 +1,23 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { ConnectError, type DialRequest } from '@acemq/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { amqplibTransport } from '../src/amqplib/index.ts';
-import { listen, methodFrame } from './amqplib-proxy.ts';
+import { methodFrame } from './amqplib-proxy.ts';
+import {
+  CONNECTION_START,
+  muteServer,
+  otherProtocolServer,
+  refusingServer,
+  type StubServer,
+  stubServer,
+} from './faults/stubs.ts';
 
-const servers: Server[] = [];
-const sockets = new Set<Socket>();
+const stubs: StubServer[] = [];
 
-/** A server that does something with each connection. Its sockets stay in `sockets` while they are open. */
-async function serve(accept: (socket: Socket) => void): Promise<string> {
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-    // Reads, so that the end of the other side is seen.
-    socket.on('data', () => {});
-    accept(socket);
-  });
-  servers.push(server);
-  return `amqp://user:s3cret@127.0.0.1:${await listen(server)}`;
+/** Keeps a stub until the test has ended, and gives its URL. */
+async function serve(stub: Promise<StubServer>): Promise<string> {
+  stubs.push(await stub);
+  return (await stub).url;
 }
 
 async function failureOf(url: string, more: Partial<DialRequest> = {}): Promise<Error> {
@@ -35,21 +33,23 @@ async function failureOf(url: string, more: Partial<DialRequest> = {}): Promise<
   return error;
 }
 
+function openSockets(): number {
+  return stubs.reduce((sum, stub) => sum + stub.open, 0);
+}
+
 /** That nothing is left open on the side that answered. */
 async function allGone(): Promise<void> {
-  await vi.waitFor(() => expect(sockets.size).toBe(0), { timeout: 5000 });
+  await vi.waitFor(() => expect(openSockets()).toBe(0), { timeout: 5000 });
 }
 
 afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
-  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  await Promise.all(stubs.splice(0).map((stub) => stub.close()));
 });
 
 describe('a dial', () => {
   it('that nobody answers is a retryable error that says so', async () => {
-    const url = await serve(() => {});
-    const server = servers.pop() as Server;
-    await new Promise((resolve) => server.close(resolve));
+    const url = await serve(muteServer());
+    await stubs[0]?.close();
     const error = await failureOf(url);
     expect(error).toBeInstanceOf(ConnectError);
     expect(error).toMatchObject({ refused: false, retryable: true });
@@ -57,7 +57,7 @@ describe('a dial', () => {
   });
 
   it('to a host that says nothing ends at its bound, and leaves no socket', async () => {
-    const url = await serve(() => {});
+    const url = await serve(muteServer());
     const started = performance.now();
     const error = await failureOf(url, { timeout: 200 });
     expect(performance.now() - started).toBeLessThan(600);
@@ -67,14 +67,7 @@ describe('a dial', () => {
   });
 
   it('that stops half-way through the handshake ends at its bound too', async () => {
-    const start = Buffer.concat([
-      Buffer.from([0, 9, 0, 0, 0, 0]),
-      Buffer.from([0, 0, 0, 5]),
-      Buffer.from('PLAIN'),
-      Buffer.from([0, 0, 0, 5]),
-      Buffer.from('en_US'),
-    ]);
-    const url = await serve((socket) => socket.write(methodFrame(0, 10, 10, start)));
+    const url = await serve(stubServer((socket) => socket.write(CONNECTION_START)));
     const error = await failureOf(url, { timeout: 200 });
     expect(error.message).toContain('no answer within 200 ms');
     await allGone();
@@ -96,33 +89,43 @@ describe('a dial', () => {
 
   it('is ended by its signal, before and while it dials', async () => {
     const reason = new Error('shutting down');
-    const url = await serve(() => {});
+    const url = await serve(muteServer());
     const before = await failureOf(url, { signal: AbortSignal.abort(reason) });
     expect(before).toMatchObject({ code: 'ACEMQ_CONNECT_FAILED', cause: reason });
     const controller = new AbortController();
     const dialling = failureOf(url, { signal: controller.signal });
-    await vi.waitFor(() => expect(sockets.size).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(openSockets()).toBeGreaterThan(0));
     controller.abort(reason);
     expect(await dialling).toMatchObject({ code: 'ACEMQ_CONNECT_FAILED', cause: reason });
     await allGone();
   });
 
   it.each([
-    ['ends at once', ''],
-    ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
-    ['speaks SSH', 'SSH-2.0-OpenSSH_9.2\r\n'],
-    ['speaks another version of AMQP', 'AMQP\x01\x01\x00\x09'],
-  ])('to a host that %s is a retryable error, and leaves no socket', async (_, words) => {
-    const url = await serve((socket) => socket.end(Buffer.from(words, 'latin1')));
+    ['ends at once', () => stubServer((socket) => socket.end())],
+    ['speaks HTTP', () => otherProtocolServer('HTTP')],
+    ['speaks SSH', () => otherProtocolServer('SSH')],
+    ['speaks AMQP 1.0', () => otherProtocolServer('AMQP 1.0')],
+    ['speaks another version of AMQP', () => otherProtocolServer('another AMQP')],
+  ])('to a host that %s is a retryable error, and leaves no socket', async (_, open) => {
+    const url = await serve(open());
     const error = await failureOf(url);
     expect(error).toBeInstanceOf(ConnectError);
     expect(error).toMatchObject({ refused: false, retryable: true });
     await allGone();
   });
 
+  it('that is refused its password is an error for good, in the words of the broker', async () => {
+    const url = await serve(refusingServer());
+    const error = await failureOf(url);
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(error).toMatchObject({ refused: true, retryable: false });
+    expect(error.message).toContain('403 ACCESS_REFUSED - Login was refused');
+    await allGone();
+  });
+
   it('survives whatever a host says', async () => {
     let said = new Uint8Array();
-    const url = await serve((socket) => socket.end(said));
+    const url = await serve(stubServer((socket) => socket.end(said)));
     const uncaught: unknown[] = [];
     const note = (error: unknown): void => void uncaught.push(error);
     process.on('uncaughtException', note);

@@ -1,19 +1,22 @@
-import { transportSuite } from '@acemq/testing';
+import { faultProxy, transportSuite } from '@acemq/testing';
 import { describe, expect, test } from 'vitest';
 import { amqplibTransport } from '../src/amqplib/index.ts';
 import { BROKER_URL } from './amqplib-proxy.ts';
-import { openNamedProxy } from './named-proxy.ts';
 
 describe('the amqplib transport on RabbitMQ', () => {
   const left = transportSuite({
     test,
     features: ['cut', 'refused', 'unreachable'],
     open: async () => {
-      const proxy = await openNamedProxy(BROKER_URL);
+      const proxy = await faultProxy(BROKER_URL);
       return {
         transport: amqplibTransport(proxy.url),
         faults: {
-          cut: (name) => proxy.cut(name),
+          cut: (accepts) => {
+            for (const connection of proxy.connections) {
+              if (connection.name !== undefined && accepts(connection.name)) connection.cut({ how: 'fin' });
+            }
+          },
           refused: () => {
             const url = new URL(BROKER_URL);
             url.password = 'wrong';

@@ -467,3 +467,17 @@ describe('a raw publish', () => {
     expect(after.error).toBeInstanceOf(ConnectionClosedError);
   });
 });
+
+test('a time of day that is set back by an hour delays no confirm time-out', async () => {
+  const setting = await onManualTime({ confirmTimeout: '3s' });
+  await withQueue(setting);
+  const { mq, queue, clock, broker } = setting;
+  const publisher = mq.publisher({ routingKey: queue });
+  await publisher.send({});
+  broker.freeze();
+  const ended = rejection(publisher.send({}));
+  const { now } = clock;
+  vi.spyOn(clock, 'now').mockImplementation(() => now.call(clock) - 3_600_000);
+  await clock.advance(3_001);
+  expect(await ended).toMatchObject({ code: 'ACEMQ_PUBLISH_TIMEOUT' });
+});

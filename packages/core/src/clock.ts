@@ -9,8 +9,13 @@ export interface Timer {
  * test), and then every wait of the connections on it follows that clock.
  */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. May be set back or forward while the process runs. */
   now(): number;
+  /**
+   * Milliseconds since some fixed moment; never goes back. For how long something took, and how long it may
+   * take: a machine whose time is set back by an hour must not make a time-out an hour longer.
+   */
+  elapsed(): number;
   /**
    * Calls `work` once, `ms` milliseconds from now, never before. `ms` may be larger than Node's own limit of
    * 2^31 - 1, past which a plain `setTimeout` fires at once.

@@ -41,6 +41,7 @@ class SystemTimer implements Timer {
 /** The machine's own time: `Date.now()` and `setTimeout`, with waits of any length. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(ms: number, work: () => void, options: { readonly background?: boolean } = {}): Timer {
     return new SystemTimer(Math.max(0, ms), work, options.background === true);
   },

@@ -44,3 +44,11 @@ test('a timer of the system clock keeps the process alive unless it is in the ba
   expect(set.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([true, false]);
   set.mockRestore();
 });
+
+test('the elapsed time of the system clock goes on when the time of day is set back', () => {
+  const before = systemClock.elapsed();
+  vi.setSystemTime(0);
+  vi.advanceTimersByTime(5);
+  expect(systemClock.now()).toBe(5);
+  expect(systemClock.elapsed() - before).toBe(5);
+});

@@ -61,6 +61,10 @@ class TestClock implements ManualClock {
     return this.#now;
   }
 
+  elapsed(): number {
+    return this.#now;
+  }
+
   after(ms: number, work: () => void): Timer {
     this.#order += 1;
     this.#set += 1;

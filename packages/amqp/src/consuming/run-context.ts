@@ -1,4 +1,5 @@
 import type { ConsumeContext, Delivery, Envelope, Logger, Settlement } from '@acemq/core';
+import { tell } from '../listening.ts';
 import type { MessageSource } from './run-message.ts';
 
 /** What a context takes from the consumer that runs the chain. */
@@ -57,14 +58,6 @@ export class RunContext implements ConsumeContext {
   announce(settlement: Settlement): void {
     const listeners = this.#listeners ?? [];
     this.#listeners = undefined;
-    for (const listener of listeners) {
-      try {
-        const told: unknown = listener(settlement);
-        // An async function by mistake: what it rejects with must not end the process.
-        if (told instanceof Promise) told.catch((error: unknown) => this.#listenerFailed(error));
-      } catch (error) {
-        this.#listenerFailed(error);
-      }
-    }
+    for (const listener of listeners) tell(listener, settlement, (error) => this.#listenerFailed(error));
   }
 }

@@ -44,7 +44,7 @@ export abstract class Pending implements PublishListener {
   /** A copy the library makes: it has a channel of its own and takes no permit. */
   readonly copy: boolean;
   stage: PendingStage = 'waiting';
-  /** When the stage began, by the connection's clock. */
+  /** When the stage began, as the clock's elapsed time. */
   since = 0;
   previous: Pending | undefined = undefined;
   next: Pending | undefined = undefined;

@@ -82,7 +82,7 @@ export class PublishLink {
     } else if (this.#up && (pending.copy || (this.#free > 0 && this.#waiting.size === 0))) {
       this.#start(pending);
     } else {
-      pending.since = this.#options.clock.now();
+      pending.since = this.#options.clock.elapsed();
       this.#waiting.add(pending);
       this.#watch();
     }
@@ -116,7 +116,7 @@ export class PublishLink {
    */
   room(): Promise<PublishFailure | undefined> {
     if (this.hasRoom || this.#stopped || this.#blockedReason !== undefined) return Promise.resolve(undefined);
-    const room = this.#room.wait(this.#options.clock.now());
+    const room = this.#room.wait(this.#options.clock.elapsed());
     this.#watch();
     return room;
   }
@@ -140,7 +140,7 @@ export class PublishLink {
   /** The link is up: what waits is written, as far as there are permits. */
   attach(link: Link): void {
     this.#link = link;
-    this.#progress = this.#options.clock.now();
+    this.#progress = this.#options.clock.elapsed();
     this.#channels.attach(link);
     this.#becomeReady();
   }
@@ -149,7 +149,7 @@ export class PublishLink {
   detach(): void {
     this.#link = undefined;
     this.#blockedReason = undefined;
-    this.#progress = this.#options.clock.now();
+    this.#progress = this.#options.clock.elapsed();
     this.#channels.detach(new ConnectionLostError('the connection was lost before the message was written'));
   }
 
@@ -202,7 +202,7 @@ export class PublishLink {
   #start(pending: Pending): void {
     if (!pending.copy) this.#free -= 1;
     pending.stage = 'opening';
-    pending.since = this.#options.clock.now();
+    pending.since = this.#options.clock.elapsed();
     this.#outstanding.add(pending);
     if (this.#timer === undefined) this.#watch();
     this.#channels.send(pending);
@@ -211,7 +211,7 @@ export class PublishLink {
   /** Called by the channels as soon as the exchange's channel is open. */
   #write(pending: Pending, channel: WritableChannel): void {
     if (pending.stage !== 'opening') return;
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.elapsed();
     if (now !== pending.since) {
       // Its confirm is due a time-out after the write, so it moves behind what was written meanwhile.
       this.#outstanding.remove(pending);
@@ -262,7 +262,7 @@ export class PublishLink {
     pending.stage = 'done';
     if (!pending.copy) this.#free += 1;
     if (this.#waiting.size > 0 || this.#room.size > 0) {
-      this.#progress = this.#options.clock.now();
+      this.#progress = this.#options.clock.elapsed();
       this.#drain();
     }
     if (this.#idle.length > 0) this.#settleIdle();
@@ -327,7 +327,7 @@ export class PublishLink {
     const due = this.#nextDue();
     if (due === undefined) return;
     const { clock } = this.#options;
-    this.#timer = clock.after(Math.max(1, due - clock.now()), () => this.#expire(), { background: true });
+    this.#timer = clock.after(Math.max(1, due - clock.elapsed()), () => this.#expire(), { background: true });
   }
 
   #nextDue(): number | undefined {
@@ -344,7 +344,7 @@ export class PublishLink {
   #expire(): void {
     this.#timer = undefined;
     const { clock, confirmTimeout } = this.#options;
-    const now = clock.now();
+    const now = clock.elapsed();
     this.#expireOutstanding(now - confirmTimeout);
     this.#expireWaiting(now - confirmTimeout);
     this.#watch();
