@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 import packageTests from './vitest.base.ts';
 
 /**
- * The tests that start a broker of their own, of every package: one file at a time, since two brokers are too much for a
- * small machine, and after all others.
+ * The tests that start a broker of their own, of every package: one file at a time, since two brokers are too
+ * much for a small machine, and after all others.
  */
 const faultTests: ViteUserConfig = {
   ...packageTests,
@@ -20,7 +20,8 @@ const faultTests: ViteUserConfig = {
   },
 };
 
-// All tests in one run: one pool of workers and one report. A folder is a project by its own vitest.config.ts.
+// All tests in one run: one pool of workers and one report. A folder is a project by its own
+// vitest.config.ts.
 export default defineConfig({
   test: {
     projects: [

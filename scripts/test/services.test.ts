@@ -1,7 +1,10 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { answers, services } from '../services.mjs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { answers, findPrograms, programs, services } from '../services.mjs';
 
 const rabbitmq = services.find(({ name }) => name === 'RabbitMQ');
 if (rabbitmq === undefined) throw new Error('RabbitMQ is not in the table.');
@@ -43,4 +46,59 @@ test('a port where nothing listens does not answer', async () => {
   const url = await serve(() => undefined);
   await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
   expect(await answers(rabbitmq, url)).toBe(false);
+});
+
+describe('a program that tests start', () => {
+  const wanted = [{ name: 'a-broker', variable: 'A_BROKER', folders: [] as string[], files: /x/ }];
+  let folder: string;
+
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'programs-')));
+    vi.stubEnv('PATH', folder);
+    vi.stubEnv('A_BROKER', undefined);
+  });
+
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
+
+  function install(path: string): string {
+    writeFileSync(path, '#!/bin/sh\n');
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  test('is found on the path, by way of a link', () => {
+    const script = install(join(folder, 'the-script'));
+    symlinkSync(script, join(folder, 'a-broker'));
+    expect(findPrograms(wanted)).toEqual([]);
+    expect(process.env['A_BROKER']).toBe(script);
+  });
+
+  test('is looked for in its own folders first', () => {
+    install(join(folder, 'a-broker'));
+    const own = mkdtempSync(join(folder, 'own-'));
+    const script = install(join(own, 'a-broker'));
+    expect(findPrograms(wanted.map((one) => ({ ...one, folders: [own] })))).toEqual([]);
+    expect(process.env['A_BROKER']).toBe(script);
+  });
+
+  test('is missing where there is none', () => {
+    expect(findPrograms(wanted)).toEqual(wanted);
+    expect(process.env['A_BROKER']).toBeUndefined();
+  });
+
+  test('that a variable names must be one that can be run', () => {
+    vi.stubEnv('A_BROKER', install(join(folder, 'elsewhere')));
+    expect(findPrograms(wanted)).toEqual([]);
+    vi.stubEnv('A_BROKER', join(folder, 'nowhere'));
+    expect(() => findPrograms(wanted)).toThrow('A_BROKER');
+  });
+
+  test('is asked for by the names of the files that need it, and no others', () => {
+    const files = ['a/node.fault.test.ts', 'a/node.broker.test.ts', 'a/node.test.ts', 'a/fault.test.ts'];
+    const [rabbitmqServer] = programs;
+    expect(files.filter((file) => rabbitmqServer?.files.test(file))).toEqual(['a/node.fault.test.ts']);
+  });
 });

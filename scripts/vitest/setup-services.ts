@@ -10,9 +10,10 @@ declare module 'vitest' {
 }
 
 /**
- * Global set-up: finds the services once for all projects, before the workers start. They inherit the variables it sets.
- * Without a service its tests are skipped; with `CI=true` that is a failure, since a build that covers less must not pass.
- * A program that is missing is one only on Debian, where the CI script can install it.
+ * Global set-up: finds the services once for all projects, before the workers start. They inherit the
+ * variables it sets. Without a service its tests are skipped; with `CI=true` that is a failure, since a build
+ * that covers less must not pass. A program that is missing is one only on Debian, where the CI script can
+ * install it.
  */
 export default async function setupServices(project: TestProject): Promise<() => Promise<void>> {
   const absent = findPrograms().map((program) => program.name);

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Where the broker is. */
-export const BROKER_URL: string = process.env['ACEMQ_AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
+export const BROKER_URL: string = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
 
 /** `connection.open-ok`, the last frame of the handshake. */
 const OPEN_OK = Buffer.from([1, 0, 0, 0, 0, 0, 5, 0, 10, 0, 41, 0, 206]);
@@ -29,7 +29,7 @@ export function shortText(text: string): Buffer {
 }
 
 /** The arguments of `connection.close` and `channel.close`. */
-export function closeArguments(code: number, text: string): Buffer {
+function closeArguments(code: number, text: string): Buffer {
   const head = Buffer.alloc(2);
   head.writeUInt16BE(code);
   return Buffer.concat([head, shortText(text), Buffer.alloc(4)]);

@@ -1,6 +1,9 @@
 // A broker in this process
 export { memoryBroker } from './memory-broker.ts';
 
+// A network that fails on purpose
+export { faultProxy } from './fault-proxy/fault-proxy.ts';
+
 // Time that a test moves
 export { manualClock } from './manual-clock.ts';
 
@@ -8,6 +11,15 @@ export { manualClock } from './manual-clock.ts';
 export { transportSuite } from './transport-suite.ts';
 
 export type { Access } from './broker.ts';
+export type {
+  CutOptions,
+  FaultConnection,
+  FaultControls,
+  FaultCounts,
+  FaultDirection,
+  FaultProxy,
+  FaultProxyOptions,
+} from './fault-proxy/controls.ts';
 export type { ManualClock, ManualClockOptions } from './manual-clock.ts';
 export type {
   BindingInfo,

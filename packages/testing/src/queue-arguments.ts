@@ -6,7 +6,7 @@ import { named, preconditionFailed } from './refusals.ts';
 export type QueueType = 'classic' | 'quorum';
 
 /** What becomes of a publish to a queue that is full. */
-export type Overflow = 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
+type Overflow = 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
 
 /** The arguments of a queue, read and checked. */
 export interface QueueSettings {

@@ -7,7 +7,7 @@ import type { ConfirmChannel, Connection } from 'amqplib/callback_api';
  */
 
 /** The fields of `basic.publish`. */
-export interface PublishFields {
+interface PublishFields {
   readonly exchange: string;
   readonly routingKey: string;
   readonly mandatory: boolean;
