@@ -23,6 +23,7 @@ import {
   type RawPublisher,
   REPLY_NOT_FOUND,
   type RecordOptions,
+  type RetryLadder,
   shown,
   type Timer,
   type TopologyBuilder,
@@ -259,8 +260,9 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   async publishRaw(exchange: string, routingKey: string, message: RawMessage): Promise<RawAnswer> {
     if (exchange !== '') checkName(exchange, 'exchange');
     checkRoutingKey(routingKey);
+    const outbound = outboundOf(message);
     return new Promise((resolve) => {
-      this.#publishing.publish(new RawPublish(exchange, routingKey, outboundOf(message), resolve));
+      this.#publishing.publish(new RawPublish(exchange, routingKey, outbound, resolve));
     });
   }
 
@@ -297,8 +299,15 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
       );
     }
     const link = await this.#link(options.signal);
-    if ((await link.checkQueue(queue)) === undefined) throw noQueue(queue);
+    if ((await link.checkQueue(queue)) === undefined) {
+      const declaring = `mq.declare(topology().queue(${JSON.stringify(queue)}))`;
+      throw noQueue(
+        queue,
+        `there is nothing to consume; ${declaring} would declare the queue, a consumer does not`,
+      );
+    }
     this.#refuseClosed();
+    this.#warnOfUnusedRungs(queue, resolved.ladder);
     const consumer = new Consumer({
       queue,
       handler: handler as Handler<unknown>,
@@ -359,7 +368,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   async messageCount(queue: string): Promise<number> {
     checkQueueName(queue);
     const state = await (await this.#link()).checkQueue(queue);
-    if (state === undefined) throw noQueue(queue);
+    if (state === undefined) throw noQueue(queue, 'there is nothing to count');
     return state.messages;
   }
 
@@ -446,6 +455,16 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return this.#links.consuming(signal);
   }
 
+  /** The policy is said twice, to the topology and to the consumer; the second is easily forgotten. */
+  #warnOfUnusedRungs(queue: string, ladder: RetryLadder): void {
+    if (!ladder.isEmpty || !this.#topology.hasRungsOf(queue)) return;
+    this.#options.logger.warn(
+      'a queue was declared with rungs, and its consumer has no retry policy that uses them; ' +
+        'give consume the same policy as the topology',
+      { queue },
+    );
+  }
+
   async #restore(link: Link): Promise<void> {
     await this.#topology.restoreOn(link);
     await Promise.all([...this.#consumers].map((consumer) => consumer.restore(link)));
@@ -509,8 +528,6 @@ function planOf(topology: TopologyBuilder | TopologyPlan): TopologyPlan {
   return 'plan' in topology ? topology.plan() : topology;
 }
 
-function noQueue(queue: string): BrokerRefusedError {
-  return new BrokerRefusedError(REPLY_NOT_FOUND, `NOT_FOUND - no queue '${queue}'`, {
-    what: 'there is nothing to read',
-  });
+function noQueue(queue: string, what: string): BrokerRefusedError {
+  return new BrokerRefusedError(REPLY_NOT_FOUND, `NOT_FOUND - no queue '${queue}'`, { what });
 }

@@ -136,10 +136,24 @@ describe('a consumer', () => {
 
   test('of a queue that is not there is refused, and nothing is declared for it', async () => {
     const { mq, broker, queue } = await onMemory();
-    await expect(mq.consume(queue, () => accept())).rejects.toMatchObject({ replyCode: 404 });
+    const refused = mq.consume(queue, () => accept());
+    await expect(refused).rejects.toMatchObject({ replyCode: 404 });
+    await expect(refused).rejects.toThrow(`mq.declare(topology().queue("${queue}"))`);
     expect(broker.queues).toEqual([]);
     expect(mq.consumers).toEqual([]);
   });
+});
+
+test('a consumer that forgets the policy of its queue’s rungs is warned of', async () => {
+  const { mq, queue, log } = await onMemory();
+  const policy = fixed(3, '40s');
+  await mq.declare(topology().queue(queue, { retry: policy }));
+  await (await mq.consume(queue, () => accept(), { retry: policy })).close();
+  expect(log.filter(({ level }) => level === 'warn')).toEqual([]);
+  await mq.consume(queue, () => accept());
+  expect(log.filter(({ level }) => level === 'warn')).toMatchObject([
+    { message: expect.stringContaining('same policy as the topology'), details: { queue } },
+  ]);
 });
 
 describe('what a handler answers', () => {

@@ -447,6 +447,19 @@ describe('a raw publish', () => {
     expect(setting.metrics.counts.size).toBe(0);
   });
 
+  test('refuses what is no message before anything is written', async () => {
+    const { mq, queue } = await onMemory();
+    const wrong: [unknown, RegExp][] = [
+      [{ body: 'text' }, /body of a raw message must be a Uint8Array, and is "text"/],
+      [{}, /body .* undefined/],
+      [{ body: new Uint8Array(1), headers: 'none' }, /headers .* "none"/],
+      [{ body: new Uint8Array(1), header: {} }, /no option "header"/],
+    ];
+    for (const [message, words] of wrong) {
+      await expect(mq.publishRaw('', queue, message as never)).rejects.toThrow(words);
+    }
+  });
+
   test('answers whether the broker judged this message', async () => {
     const setting = await onMemory();
     await withQueue(setting);

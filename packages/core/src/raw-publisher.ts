@@ -7,8 +7,8 @@ export interface RawMessage {
   /** A random UUID without one: a return is matched by it. */
   readonly messageId?: string | undefined;
   readonly replyTo?: string | undefined;
-  /** Written as they are. */
-  readonly headers: Readonly<HeaderTable>;
+  /** Written as they are. None by default. */
+  readonly headers?: Readonly<HeaderTable> | undefined;
   /** True by default. */
   readonly persistent?: boolean | undefined;
   /** True by default: a message that reaches no queue is `unroutable`, and not lost without a word. */

@@ -32,6 +32,20 @@ describe('describeError', () => {
     [{ message: 5 }, 'Object'],
     [Object.create(null), 'Object'],
     [[1, 2], 'Array'],
+    [
+      new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+      'TypeError: fetch failed (Error: connect ECONNREFUSED 127.0.0.1:1)',
+    ],
+    [new Error('wrapped', { cause: new FatalError('never') }), 'Error: wrapped (FatalError: never)'],
+    [new Error('a: inner', { cause: new Error('inner') }), 'Error: a: inner'],
+    [new Error('outer', { cause: 'a text' }), 'Error: outer (a text)'],
+    [Object.assign(new Error(), { code: 'ECONNRESET' }), 'Error: ECONNRESET'],
+    [
+      new AggregateError([new Error('one'), new Error('two'), new Error('three'), new Error('four')]),
+      'AggregateError: Error: one; Error: two; Error: three; and 1 more',
+    ],
+    [new AggregateError([new Error('one')], 'all failed'), 'AggregateError: all failed: Error: one'],
+    [new AggregateError([]), 'AggregateError'],
   ])('says %o as %j', (error, text) => {
     expect(describeError(error)).toBe(text);
   });
@@ -46,5 +60,19 @@ describe('describeError', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     expect(describeError(proxy)).toBe('an error that cannot be described');
+  });
+
+  it('ends, however long or round the chain of causes', () => {
+    const round = new Error('round');
+    round.cause = round;
+    expect(describeError(round)).toBe('Error: round');
+    let deep = new Error('0');
+    for (let depth = 1; depth <= 10; depth += 1) deep = new Error(`level ${depth}.`, { cause: deep });
+    expect(describeError(deep)).toBe(
+      'Error: level 10. (Error: level 9. (Error: level 8. (Error: level 7. (Error: level 6.))))',
+    );
+    const several = new AggregateError([], 'round');
+    several.errors.push(several);
+    expect(describeError(several).length).toBeLessThan(500);
   });
 });

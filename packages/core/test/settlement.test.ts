@@ -85,7 +85,7 @@ describe('settling', () => {
       const settlement = at(1, retry(error));
       expect(settlement).toMatchObject({ outcome: 'dead_lettered', target: 'dlq', envelope: { attempt: 1 } });
       expect(settlement.reason).toMatch(
-        /^the handler reported an unprocessable message: (FatalError: bad|Error: outer)$/,
+        /^the handler reported an unprocessable message: (FatalError: bad|Error: outer \(FatalError: bad\))$/,
       );
     }
   });

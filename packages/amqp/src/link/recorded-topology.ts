@@ -55,6 +55,11 @@ export class RecordedTopology {
     };
   }
 
+  /** Whether a queue was declared whose name is what is looked for. */
+  hasQueue(named: (name: string) => boolean): boolean {
+    return [...this.#queues.keys()].some(named);
+  }
+
   forgetQueue(name: string): void {
     this.#queues.delete(name);
     for (const [key, binding] of this.#bindings) if (binding.queue === name) this.#bindings.delete(key);

@@ -34,6 +34,11 @@ export class RestoredTopology {
     return this.#recorded.recordOn(link);
   }
 
+  /** Whether rungs of this queue were declared. */
+  hasRungsOf(queue: string): boolean {
+    return this.#recorded.hasQueue((name) => name.startsWith(`${queue}.retry.`));
+  }
+
   forgetQueue(name: string): void {
     this.#recorded.forgetQueue(name);
   }
@@ -56,7 +61,7 @@ export class RestoredTopology {
 
   /** Logs what is refused once a change, and tries it again later. */
   #note(refused: readonly RefusedDeclaration[]): void {
-    const { clock, logger, backoff } = this.#options;
+    const { logger } = this.#options;
     const before = new Set(this.#refused.map(({ what, reason }) => `${what}: ${reason}`));
     for (const { what, reason } of refused) {
       if (before.has(`${what}: ${reason}`)) continue;
@@ -65,15 +70,21 @@ export class RestoredTopology {
     }
     this.#refused = refused;
     this.#refusals = refused.length === 0 ? 0 : this.#refusals + 1;
-    if (refused.length > 0) {
-      this.#timer = clock.after(backoffCeiling(backoff, this.#refusals), () => void this.#again());
-    }
+    if (refused.length > 0) this.#againLater();
+  }
+
+  #againLater(): void {
+    const { clock, backoff } = this.#options;
+    this.#timer = clock.after(backoffCeiling(backoff, this.#refusals), () => void this.#again());
   }
 
   async #again(): Promise<void> {
     const link = this.#options.link();
-    // Without a link, restoring the next one declares everything again.
-    if (link === undefined) return;
+    if (link === undefined) {
+      // Restoring a link declares everything again; but it may have been past that, and found what is refused.
+      this.#againLater();
+      return;
+    }
     try {
       await this.restoreOn(link);
     } catch (error) {

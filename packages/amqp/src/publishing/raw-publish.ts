@@ -1,5 +1,7 @@
 import {
   BrokerRefusedError,
+  ConfigurationError,
+  checkOptions,
   type Outbound,
   type PublishVerdict,
   type RawAnswer,
@@ -10,6 +12,7 @@ import {
   REPLY_NOT_FOUND,
   REPLY_PRECONDITION_FAILED,
   randomId,
+  shown,
 } from '@acemq/core';
 import { Pending, type PublishFailure } from './pending.ts';
 import { failureError, verdictError } from './publish-errors.ts';
@@ -46,10 +49,32 @@ export class RawPublish extends Pending {
   }
 }
 
-/** The raw message with its defaults. */
+const RAW_FIELDS: readonly string[] = [
+  'body',
+  'contentType',
+  'messageId',
+  'replyTo',
+  'headers',
+  'persistent',
+  'mandatory',
+  'timestamp',
+  'priority',
+  'expiration',
+];
+
+/** The raw message with its defaults. Throws `ConfigurationError` for one that is none. */
 export function outboundOf(message: RawMessage): Outbound {
+  checkOptions(message, RAW_FIELDS, 'a raw message');
+  const { body, headers } = message;
+  if (!(body instanceof Uint8Array)) {
+    throw new ConfigurationError(`the body of a raw message must be a Uint8Array, and is ${shown(body)}`);
+  }
+  if (headers !== undefined && (typeof headers !== 'object' || headers === null)) {
+    throw new ConfigurationError(`the headers of a raw message must be an object, and are ${shown(headers)}`);
+  }
   return {
     ...message,
+    headers: headers ?? {},
     messageId: message.messageId === undefined || message.messageId === '' ? randomId() : message.messageId,
     persistent: message.persistent ?? true,
     mandatory: message.mandatory ?? true,
