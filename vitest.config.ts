@@ -11,7 +11,7 @@ const faultTests: ViteUserConfig = {
   test: {
     ...packageTests.test,
     name: 'faults',
-    include: ['{packages,bench}/**/test/**/*.fault.test.ts'],
+    include: ['{packages,fault-node}/**/test/**/*.fault.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     fileParallelism: false,
     sequence: { groupOrder: 1 },
@@ -26,7 +26,7 @@ export default defineConfig({
   test: {
     projects: [
       '{packages,examples}/*/vitest.config.ts',
-      '{contract-fixtures,bench,scripts,docs}/vitest.config.ts',
+      '{contract-fixtures,fault-node,bench,scripts,docs}/vitest.config.ts',
       faultTests,
     ],
     maxWorkers: 2,

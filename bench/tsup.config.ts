@@ -1,7 +1,13 @@
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
-  entry: ['src/main.ts', 'src/worker.ts'],
+  entry: {
+    main: 'src/main.ts',
+    worker: 'src/worker.ts',
+    soak: 'src/soak/main.ts',
+    'soak-publisher': 'src/soak/publisher.ts',
+    'soak-consumer': 'src/soak/consumer.ts',
+  },
   format: ['esm'],
   target: 'node20.19',
   clean: true,

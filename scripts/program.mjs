@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './command.mjs';
-import { root, setUpQuickly } from './tools.mjs';
+import { programVariables } from './services.mjs';
+import { announced, root, setUpQuickly } from './tools.mjs';
 
 const [target, ...args] = process.argv.slice(2);
 if (target === undefined) throw new Error('Usage: node scripts/program.mjs FOLDER[:NAME] [ARGUMENTS]');
@@ -11,15 +12,17 @@ const [folder = '', name] = target.split(':');
 const main = name === undefined ? mainOf(folder) : join('dist', `${name}.js`);
 
 setUpQuickly();
-const built = await run('turbo', ['run', 'build', `--filter=./${folder}`, '--output-logs=errors-only']);
+const build = ['run', 'build', `--filter=./${folder}`, '--output-logs=errors-only'];
+const built = await announced('Building', () => run('turbo', build));
 if (built.code !== 0) {
   console.error(built.output);
   process.exit(built.code);
 }
 // npm starts scripts in the root; a FILE argument is meant from where the user stands.
 const cwd = process.env['INIT_CWD'] ?? process.cwd();
+const env = programVariables();
 process.exitCode = (
-  await run(process.execPath, [join(root, folder, main), ...args], { cwd, stream: true })
+  await run(process.execPath, [join(root, folder, main), ...args], { cwd, env, stream: true })
 ).code;
 
 /** @param {string} of */

@@ -73,6 +73,17 @@ export function findPrograms(wanted = programs) {
   });
 }
 
+/**
+ * The variables of the programs that are installed, for the environment of a child.
+ * @param {readonly Program[]} [wanted]
+ * @returns {Record<string, string | undefined>}
+ * @throws {Error} as {@link findPrograms}
+ */
+export function programVariables(wanted = programs) {
+  findPrograms(wanted);
+  return Object.fromEntries(wanted.map(({ variable }) => [variable, process.env[variable]]));
+}
+
 /** @param {string} file */
 function runs(file) {
   try {

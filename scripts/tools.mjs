@@ -60,14 +60,56 @@ function installedVersion() {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
 }
 
-/** Sets up for a command that a person waits for: asks pnpm only when the lockfile changed, ends the process on failure. */
+/**
+ * Sets up for a command that a person waits for: asks pnpm only when the lockfile changed, ends the process on failure.
+ * Says on standard error what it waits for, if it waits.
+ */
 export function setUpQuickly() {
   try {
-    setUp({ onlyIfChanged: true });
+    checkNode();
+    if (installedVersion() === pnpmVersion && isCurrent()) return;
+    const started = performance.now();
+    process.stderr.write('Setting up (once): dependencies …');
+    try {
+      setUp({ onlyIfChanged: true });
+    } finally {
+      process.stderr.write(` ${seconds(started)}\n`);
+    }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
   }
+}
+
+/** Work that takes less than this, in milliseconds, is not worth a line. */
+const unannounced = 1_500;
+
+/**
+ * Does something that usually is done already. If it takes a while, a line on standard error says what is waited for, and
+ * at its end how long it took.
+ * @template T
+ * @param {string} what
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function announced(what, work) {
+  const started = performance.now();
+  let said = false;
+  const timer = setTimeout(() => {
+    said = true;
+    process.stderr.write(`${what} …`);
+  }, unannounced);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    if (said) process.stderr.write(` ${seconds(started)}\n`);
+  }
+}
+
+/** @param {number} started */
+function seconds(started) {
+  return `${Math.max(1, Math.round((performance.now() - started) / 1000))} s`;
 }
 
 /**

@@ -36,6 +36,32 @@ test('the README of amqp has every option of connect, and no other', async () =>
   );
 });
 
+/** What a program may use of an object: its own fields, getters and methods, without those for the library alone. */
+function members(object: object, internal: readonly string[] = []): string[] {
+  const own = [...Object.keys(object), ...Object.getOwnPropertyNames(Object.getPrototypeOf(object))];
+  const hidden = ['constructor', 'toString', ...internal];
+  return own.filter((name) => !hidden.includes(name)).sort();
+}
+
+test('the README of amqp has every member of a connection, a publisher and a consumer, and no other', async () => {
+  const consumer = await mq.consume('q', () => accept());
+  const file = 'packages/amqp/README.md';
+  const names = (column: string): string[] => named(file, column).map((name) => name.replace(/\(.*/, ''));
+  expect(names('Member of a connection').sort()).toEqual(members(mq));
+  expect(names('Member of a publisher').sort()).toEqual(members(mq.publisher()));
+  expect(names('Member of a consumer').sort()).toEqual(
+    members(consumer, ['subscribe', 'restore', 'closeBy']),
+  );
+  await consumer.close();
+});
+
+test('publishing.md has every field of a raw message, and no other', async () => {
+  const message = { body: new Uint8Array(), headers: {}, ...wrong };
+  expect(named('docs/publishing.md', 'Field of a raw message')).toEqual(
+    await taken(() => mq.publishRaw('', 'q', message)),
+  );
+});
+
 test('publishing.md has every option of publisher, and no other', async () => {
   expect(named('docs/publishing.md', 'Option of `publisher`')).toEqual(
     await taken(() => mq.publisher(wrong)),

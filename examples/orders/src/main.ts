@@ -4,13 +4,19 @@ import { NOT_BEGUN } from './exit-codes.ts';
 import { runOrders } from './run.ts';
 import { stopSignal } from './stopping.ts';
 
-const USAGE = `Usage: orders [FILE]
+const USAGE = `Usage: orders [--scrape] [FILE]
 
-Works the orders of FILE, one JSON object a line; - reads standard input. Without FILE, the orders that came with the
-program. With AMQP_URL set, on that RabbitMQ; otherwise on a broker in this process.
+Works the orders of FILE, one JSON object a line; - reads standard input.
+Without FILE, the orders that came with the program.
+
+  --scrape    prints every line of the scrape, durations too
+
+With AMQP_URL set, it runs on that RabbitMQ; otherwise on the in-memory broker.
 `;
 
-const args = process.argv.slice(2);
+const given = process.argv.slice(2);
+const wholeScrape = given.includes('--scrape');
+const args = given.filter((arg) => arg !== '--scrape');
 const [source] = args;
 const url = process.env['AMQP_URL'];
 
@@ -26,6 +32,7 @@ else if (args.length > 1 || (source?.startsWith('-') && source !== '-')) {
       ? { source: fileURLToPath(new URL('../orders.ndjson', import.meta.url)), name: 'orders.ndjson' }
       : { source }),
     stdin: process.stdin,
+    wholeScrape,
     target: url === undefined || url === '' ? memoryBroker() : url,
     out: process.stdout,
     err: process.stderr,

@@ -20,16 +20,23 @@ export function accountTable(account: Account, queues: RunQueues): string {
   return [
     heading('Account'),
     row('read', read, 'lines of the input'),
-    row('published', published, `confirmed: ${tally.sent} as JSON, ${published - tally.sent} as they were`),
+    row('published', published, `confirmed${notJson(published - tally.sent)}`),
     row('handled', tally.handled, 'accepted by the handler'),
     row('retried', consumer + broker + requeued, `times: ${waits.join(', ')}`),
-    row('dead-lettered', tally.deadLettered, `${lying.deadLetters} lie in ${queues.deadLetters}`),
-    row('parked', tally.parked, `${lying.parked} lie in ${queues.parked}`),
+    row('dead-lettered', tally.deadLettered, `the broker has ${lying.deadLetters} in ${queues.deadLetters}`),
+    row('parked', tally.parked, `the broker has ${lying.parked} in ${queues.parked}`),
     '',
     wrapped('  ', sum(account, faults.length === 0)),
     ...faults.map((fault) => wrapped('  - ', fault)),
     '',
   ].join('\n');
+}
+
+function notJson(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? '; 1 line is not JSON and went out unchanged'
+    : `; ${count} lines are not JSON and went out unchanged`;
 }
 
 function sum({ published, tally }: Account, addsUp: boolean): string {
@@ -68,9 +75,42 @@ export function setAsideList(title: string, messages: readonly SetAside[], total
   return [heading(title), ...lines, '', ''].join('\n');
 }
 
-/** The scrape, under its heading. */
-export function scrape(text: string): string {
-  return `${heading('What a scrape of this service would say')}\n${text}`;
+/**
+ * The scrape, under its heading, with a word on the figures that differ from the account's.
+ *
+ * @param whole - Whether the durations are printed too, which are most of it.
+ */
+export function scrape(text: string, { published, tally }: Account, whole: boolean): string {
+  const notes: string[] = [];
+  const raw = published - tally.sent;
+  if (raw > 0) {
+    notes.push(
+      `acemq_publish_total has ${tally.sent}: ${raw} went out by publishRaw, which counts no publish.`,
+    );
+  }
+  if (tally.rejected > 0) {
+    const spent = tally.deadLettered - tally.rejected;
+    notes.push(
+      `Dead letters: ${spent} out of attempts (dead_lettered) + ${tally.rejected} refused (rejected) ` +
+        `= ${tally.deadLettered}.`,
+    );
+  }
+  const [shown, left] = whole ? [text, 0] : withoutDurations(text);
+  return [
+    heading('What a scrape of this service says'),
+    ...notes.map((note) => wrapped('  ', note)),
+    ...(notes.length > 0 ? [''] : []),
+    shown,
+  ]
+    .join('\n')
+    .concat(left > 0 ? `… and ${left} lines of durations; --scrape prints all\n` : '');
+}
+
+/** The text without the metrics that are durations, and how many lines those have. */
+function withoutDurations(text: string): [text: string, left: number] {
+  const lines = text.split(/(?<=\n)/);
+  const kept = lines.filter((line) => !/^(?:# TYPE )?acemq_\w+_duration(?:_count|_sum)?[ {]/.test(line));
+  return [kept.join(''), lines.length - kept.length];
 }
 
 function heading(title: string): string {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Connection, connect } from '@acemq/amqp';
-import { randomId, type Transport } from '@acemq/core';
+import { ConfigurationError, randomId, type Transport } from '@acemq/core';
 import { Metrics, prometheusText } from '@acemq/observe';
 import { type Account, faultsOf } from './account.ts';
 import { DONE, NOT_BEGUN, STOPPED, WRONG } from './exit-codes.ts';
@@ -19,10 +19,12 @@ export interface RunOptions extends WorkOptions {
   /** What the source is called. Default: as it was given. */
   readonly name?: string;
   readonly stdin: Readable;
-  /** A URL of RabbitMQ, or a broker in this process. */
+  /** A URL of RabbitMQ, or the in-memory broker. */
   readonly target: string | Transport;
   /** The queue of the orders. Default: a name of this run's own. */
   readonly queue?: string;
+  /** Whether the report has the whole scrape, durations too. Default false. */
+  readonly wholeScrape?: boolean;
 }
 
 /** How many dead letters, and how many parked messages, are looked at for the report. */
@@ -42,17 +44,19 @@ export async function runOrders(options: RunOptions): Promise<number> {
   } catch (error) {
     orders?.close();
     if (signal.aborted) return STOPPED;
-    say(messageOf(error));
+    // A URL comes from the environment, so a message about it has to say where it is to be corrected.
+    const where = typeof target === 'string' && error instanceof ConfigurationError ? 'AMQP_URL: ' : '';
+    say(where + messageOf(error));
     return NOT_BEGUN;
   }
   try {
-    const broker = typeof target === 'string' ? 'RabbitMQ' : 'the embedded broker';
+    const broker = typeof target === 'string' ? 'RabbitMQ' : 'the in-memory broker';
     out.write(opening(options.name ?? orders.name, queues.source, broker, RETRIES.toString()));
     const account = await workOrders(mq, queues, orders.lines, metrics, options);
     if (signal.aborted) return STOPPED;
     out.write(`\n${accountTable(account, queues)}\n`);
     await showSetAside(mq, queues, account, out);
-    out.write(scrape(prometheusText(metrics)));
+    out.write(scrape(prometheusText(metrics), account, options.wholeScrape ?? false));
     const faults = faultsOf(account);
     for (const fault of faults) say(fault);
     return faults.length === 0 ? DONE : WRONG;

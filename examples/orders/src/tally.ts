@@ -1,4 +1,4 @@
-import { OUTCOME_ACKED, OUTCOME_DEAD_LETTERED, OUTCOME_PARKED } from '@acemq/core';
+import { OUTCOME_ACKED, OUTCOME_DEAD_LETTERED, OUTCOME_PARKED, OUTCOME_REJECTED } from '@acemq/core';
 import {
   METRIC_CONSUME_TOTAL,
   METRIC_DEAD_LETTERED_TOTAL,
@@ -25,6 +25,8 @@ export interface Tally {
   /** Retries, not orders, by where they waited. */
   readonly retried: { readonly consumer: number; readonly broker: number; readonly requeued: number };
   readonly deadLettered: number;
+  /** Of those, what the handler refused; the rest ran out of attempts. */
+  readonly rejected: number;
   readonly parked: number;
 }
 
@@ -35,6 +37,8 @@ export function tallyOf(metrics: Metrics, queue: string): Tally {
     counts.get(metricKey(metric, labels)) ?? 0;
   const retried = (where: string): number =>
     count(METRIC_RETRIED_TOTAL, { [TAG_QUEUE]: queue, [TAG_WHERE]: where });
+  const ends = (outcome: string): number =>
+    count(METRIC_CONSUME_TOTAL, { [TAG_QUEUE]: queue, [TAG_OUTCOME]: outcome });
   const setAside = (outcome: string): number =>
     count(METRIC_DEAD_LETTERED_TOTAL, { [TAG_QUEUE]: queue, [TAG_OUTCOME]: outcome });
   return {
@@ -43,13 +47,14 @@ export function tallyOf(metrics: Metrics, queue: string): Tally {
       [TAG_ROUTING_KEY]: queue,
       [TAG_OUTCOME]: OUTCOME_CONFIRMED,
     }),
-    handled: count(METRIC_CONSUME_TOTAL, { [TAG_QUEUE]: queue, [TAG_OUTCOME]: OUTCOME_ACKED }),
+    handled: ends(OUTCOME_ACKED),
     retried: {
       consumer: retried(WHERE_CONSUMER),
       broker: retried(WHERE_BROKER),
       requeued: retried(WHERE_REQUEUED),
     },
     deadLettered: setAside(OUTCOME_DEAD_LETTERED),
+    rejected: ends(OUTCOME_REJECTED),
     parked: setAside(OUTCOME_PARKED),
   };
 }

@@ -14,6 +14,7 @@ const GOOD: Account = {
     handled: 7,
     retried: { consumer: 4, broker: 2, requeued: 0 },
     deadLettered: 3,
+    rejected: 1,
     parked: 2,
   },
   lying: { source: 0, rungs: 0, deadLetters: 3, parked: 2 },

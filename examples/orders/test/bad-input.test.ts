@@ -35,8 +35,8 @@ test.each([
 });
 
 test.each([
-  ['http://guest:hidden@127.0.0.1', 'scheme'],
-  ['not a url', 'URL'],
+  ['http://guest:hidden@127.0.0.1', 'orders: AMQP_URL: '],
+  ['not a url', 'orders: AMQP_URL: '],
   [NOBODY, 'ECONNREFUSED'],
 ])('the broker address %s is answered with one line and 2', async (target, word) => {
   const run = await ran({ target }, orderLine());

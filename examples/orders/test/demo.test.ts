@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { memoryBroker } from '@acemq/testing';
 import { beforeAll, expect, test } from 'vitest';
-import { figure, type Ran, ran } from './running.ts';
+import { figure, orderLine, type Ran, ran } from './running.ts';
 
 const file = fileURLToPath(new URL('../orders.ndjson', import.meta.url));
 const broker = memoryBroker();
@@ -29,7 +29,7 @@ test('the shipped file has at least 200 orders, and some of every fate', () => {
   expect([once, twice, thrice, always].every((count) => count > 0)).toBe(true);
 });
 
-test('the demo ends with 0 on the embedded broker and complains of nothing', () => {
+test('the demo ends with 0 on the in-memory broker and complains of nothing', () => {
   expect(demo.err).toBe('');
   expect(demo.code).toBe(0);
 });
@@ -65,6 +65,24 @@ test('the scrape agrees with the table', () => {
   expect(total('retried')).toBe(figure(demo.out, 'retried'));
   expect(total('rejected') + total('dead_lettered')).toBe(figure(demo.out, 'dead-lettered'));
   expect(total('parked')).toBe(figure(demo.out, 'parked'));
+});
+
+test('the figures of the scrape that differ from the account are explained', () => {
+  const sent = lines.length - NOT_JSON;
+  expect(demo.out).toContain(`${NOT_JSON} lines are not JSON and went out unchanged`);
+  expect(demo.out).toContain(`acemq_publish_total has ${sent}: ${NOT_JSON} went out by publishRaw`);
+  expect(demo.out).toMatch(new RegExp(`^acemq_publish_total{.*outcome="confirmed".*} ${sent}$`, 'm'));
+  expect(demo.out).toContain(
+    `${always} out of attempts (dead_lettered) + ${REFUSED} refused (rejected) = ${REFUSED + always}.`,
+  );
+});
+
+test('the scrape is shown without its durations, and whole when that is asked for', async () => {
+  const left = Number(/^… and (\d+) lines of durations; --scrape prints all\n$/m.exec(demo.out)?.[1]);
+  expect(demo.out).not.toContain('acemq_consume_duration');
+  const { out } = await ran({ target: memoryBroker(), wholeScrape: true }, orderLine());
+  expect(left).toBeGreaterThan(out.match(/^.*_duration.*$/gm)?.length ?? Number.POSITIVE_INFINITY);
+  expect(out).not.toContain('--scrape');
 });
 
 test('all but the scrape fits into 80 columns', () => {

@@ -33,6 +33,7 @@ import {
 } from '@acemq/core';
 import type { HealthReport } from '@acemq/health';
 import type { Observer } from '@acemq/observe';
+import { encodeWith } from './codecs/encode-with.ts';
 import type { ResolvedConnectOptions } from './connect-options.ts';
 import { Consumer } from './consuming/consumer.ts';
 import { type ConsumeOptions, resolveConsumeOptions } from './consuming/consumer-options.ts';
@@ -269,7 +270,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   /** Encodes a payload as a publisher of this connection would. Throws `EncodeError`. */
   encode(payload: unknown, options: RecordOptions = {}): EncodedPayload {
     const codec = options.codec ?? this.#options.codec;
-    return { body: codec.encode(payload), contentType: codec.contentType };
+    return { body: encodeWith(codec, payload), contentType: codec.contentType };
   }
 
   propagationHeaders(): Record<string, string> {
@@ -525,7 +526,13 @@ function refuseAborted(signal: AbortSignal | undefined): void {
 }
 
 function planOf(topology: TopologyBuilder | TopologyPlan): TopologyPlan {
-  return 'plan' in topology ? topology.plan() : topology;
+  const given: unknown = topology;
+  if (typeof given === 'object' && given !== null) {
+    if ('plan' in topology) return topology.plan();
+    const { exchanges, queues, bindings } = topology as Partial<TopologyPlan>;
+    if (Array.isArray(exchanges) && Array.isArray(queues) && Array.isArray(bindings)) return topology;
+  }
+  throw new ConfigurationError(`a topology is what topology() makes, or its plan(), and not ${shown(given)}`);
 }
 
 function noQueue(queue: string, what: string): BrokerRefusedError {

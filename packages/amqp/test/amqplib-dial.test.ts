@@ -114,6 +114,17 @@ describe('a dial', () => {
     await allGone();
   });
 
+  it('with TLS to a port without it says so in one line, without the names of files', async () => {
+    const url = await serve(otherProtocolServer('SSH'));
+    const error = await failureOf(url.replace('amqp:', 'amqps:'));
+    expect(error).toMatchObject({ refused: false, retryable: true });
+    expect(error.message).toMatch(
+      /^cannot connect to amqps:\S+: .*wrong version number; what answers there does not speak TLS$/,
+    );
+    expect(error.message).not.toMatch(/\n|openssl\/|\.c:/);
+    await allGone();
+  });
+
   it('that is refused its password is an error for good, in the words of the broker', async () => {
     const url = await serve(refusingServer());
     const error = await failureOf(url);

@@ -10,8 +10,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AmqplibOptions, amqplibTransport } from '../src/amqplib/index.ts';
 import {
   type BrokerProxy,
+  basicCancel,
   channelClose,
   connectionClose,
+  consumeOk,
   methodFrame,
   openProxy,
   shortText,
@@ -264,5 +266,101 @@ describe('a subscription', () => {
     await subscription.stop();
     await subscription.release();
     expect(ends).toHaveLength(1);
+  });
+
+  it('that the broker cancels is closed with its channel, and what is out on it comes again', async () => {
+    const link = await dial();
+    const queue = queueName();
+    await link.declareQueue(queue, QUEUE);
+    const got: Delivery[] = [];
+    const told: string[] = [];
+    const subscription = await link.consume(
+      queue,
+      { ...CONSUME, tag: 'cut' },
+      {
+        delivered: (delivery) => got.push(delivery),
+        ended: (error) => told.push(`${error.name}, ack ${got[1]?.ack()}`),
+      },
+    );
+    for (let i = 0; i < 3; i += 1) await publish(link, queue);
+    await vi.waitFor(() => expect(got).toHaveLength(3));
+    expect(got[0]?.ack()).toBe(true);
+    proxy.say(basicCancel(2, 'cut'));
+    await vi.waitFor(() => expect(told).toEqual(['ConnectionLostError, ack false']));
+    const again: Delivery[] = [];
+    await link.consume(queue, CONSUME, { delivered: (delivery) => again.push(delivery), ended() {} });
+    await vi.waitFor(() => expect(again).toHaveLength(2));
+    expect(again.map((delivery) => delivery.redelivered)).toEqual([true, true]);
+    expect((await link.checkQueue(queue))?.consumers).toBe(1);
+    await subscription.stop();
+    await subscription.release();
+    expect(told).toHaveLength(1);
+    expect(heard).toEqual([]);
+  });
+
+  it('that the broker cancels as soon as it has begun is closed too, and its owner is told first', async () => {
+    const link = await dial();
+    const queue = queueName();
+    await link.declareQueue(queue, QUEUE);
+    await publish(link, queue);
+    const told: string[] = [];
+    proxy.after = { bytes: consumeOk(2, 'short'), say: basicCancel(2, 'short') };
+    const subscription = await link.consume(
+      queue,
+      { ...CONSUME, tag: 'short' },
+      { delivered: () => told.push('delivered'), ended: () => told.push('ended') },
+    );
+    expect(told).toEqual(['ended']);
+    await subscription.release();
+    await vi.waitFor(async () => {
+      expect(await link.checkQueue(queue)).toEqual({ messages: 1, consumers: 0 });
+    });
+    expect(told).toEqual(['ended']);
+    expect(heard).toEqual([]);
+  });
+
+  it('that the broker cancels leaves no channel in use, however often', async () => {
+    const link = await dial(0, { channelMax: 3 });
+    const queue = queueName();
+    const ends: Error[] = [];
+    const events = { delivered() {}, ended: (error: Error) => ends.push(error) };
+    for (let i = 1; i <= 20; i += 1) {
+      await link.declareQueue(queue, QUEUE);
+      await link.consume(queue, CONSUME, events);
+      await link.deleteQueue(queue);
+      await vi.waitFor(() => expect(ends).toHaveLength(i));
+    }
+    expect(link.open).toBe(true);
+  });
+});
+
+describe('questions', () => {
+  it('by the thousand leave channels for others, and are asked as long as one channel is left', async () => {
+    const link = await dial(0, { channelMax: 12 });
+    const queue = queueName();
+    await link.declareQueue(queue, QUEUE);
+    const questions = Promise.all(Array.from({ length: 3000 }, () => link.checkQueue(queue)));
+    const others = await Promise.all([1, 2, 3].map(() => link.openPublishChannel({ closed() {} })));
+    expect(others.every((channel) => channel.open)).toBe(true);
+    for (const answer of await questions) expect(answer).toEqual({ messages: 0, consumers: 0 });
+    const narrow = await dial(0, { channelMax: 2 });
+    await narrow.openPublishChannel({ closed() {} });
+    const missing = `${queue}.none`;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => narrow.checkQueue(missing)));
+    expect(answers).toEqual(Array(50).fill(undefined));
+  });
+
+  it('that wait for a channel when the link is cut are rejected before it is told', async () => {
+    const link = await dial();
+    proxy.frozen = true;
+    const order: string[] = [];
+    const questions = Array.from({ length: 3000 }, () =>
+      link.checkQueue('any').catch((error: Error) => void order.push(error.name)),
+    );
+    const told = vi.waitFor(() => expect(heard).toHaveLength(1));
+    for (const client of proxy.clients) client.resetAndDestroy();
+    await told;
+    expect(order).toEqual(Array(3000).fill('ConnectionLostError'));
+    await Promise.all(questions);
   });
 });

@@ -38,6 +38,24 @@ describe('headers on their way out', () => {
     expect(wire['a']?.['!']).toBe('bogus');
   });
 
+  it('have a number written as a double where amqplib would take it for an integer', () => {
+    for (const value of [-1e300, 2 ** 50 + 0.5, -(2 ** 51) - 0.5]) {
+      expect(wireTable({ value })).toEqual({ value: { '!': 'double', value } });
+    }
+    const whole = { a: 2 ** 60, b: -(2 ** 63), c: 1e300, d: 2 ** 49 + 0.5 };
+    expect(wireTable(whole)).toBe(whole);
+  });
+
+  it('are refused, not followed, where they are nested without end', () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = [circle];
+    expect(() => wireTable(circle as HeaderTable)).toThrow(/^header "self\[0\]\.self.*…" is nested/);
+    let deep: unknown = 'bottom';
+    for (let depth = 0; depth < 100; depth += 1) deep = [deep];
+    expect(() => wireTable({ deep } as HeaderTable)).not.toThrow();
+    expect(() => wireTable({ deep: { deep } } as HeaderTable)).toThrow(EncodeError);
+  });
+
   it.each<[string, unknown]>([
     ['no number', Number.NaN],
     ['an infinite number', Number.POSITIVE_INFINITY],

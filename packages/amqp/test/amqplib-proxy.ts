@@ -45,6 +45,16 @@ export function channelClose(channel: number, code: number, text: string): Buffe
   return methodFrame(channel, 20, 40, closeArguments(code, text));
 }
 
+/** The broker's way to end one consumer, which leaves the channel open. */
+export function basicCancel(channel: number, tag: string): Buffer {
+  return methodFrame(channel, 60, 30, Buffer.concat([shortText(tag), Buffer.from([1])]));
+}
+
+/** The broker's way to say that a consumer has begun. */
+export function consumeOk(channel: number, tag: string): Buffer {
+  return methodFrame(channel, 60, 21, shortText(tag));
+}
+
 /** What stands between a client and the broker, and can say things in the broker's place. */
 export interface BrokerProxy {
   readonly url: string;
@@ -56,6 +66,8 @@ export interface BrokerProxy {
   afterOpen: Buffer | undefined;
   /** Ends the client's socket right after that. */
   endAfterOpen: boolean;
+  /** What is said in one piece with the first of these bytes that the broker says, right after them. */
+  after: { readonly bytes: Buffer; readonly say: Buffer } | undefined;
   /** Passes nothing on, either way. */
   frozen: boolean;
   /** Says it to every client in the broker's place. To be used while the broker is silent. */
@@ -63,12 +75,20 @@ export interface BrokerProxy {
   close(): Promise<void>;
 }
 
-export async function openProxy(): Promise<BrokerProxy> {
+export async function openProxy(brokerUrl: string = BROKER_URL): Promise<BrokerProxy> {
   const clients = new Set<Socket>();
   const sockets = new Set<Socket>();
-  const target = new URL(BROKER_URL);
+  const target = new URL(brokerUrl);
   const brokerPort = Number(target.port === '' ? 5672 : target.port);
   const brokerHost = target.hostname;
+  const follow = (bytes: Buffer): Buffer => {
+    const { after } = proxy;
+    const at = after === undefined ? -1 : bytes.indexOf(after.bytes);
+    if (after === undefined || at < 0) return bytes;
+    proxy.after = undefined;
+    const end = at + after.bytes.length;
+    return Buffer.concat([bytes.subarray(0, end), after.say, bytes.subarray(end)]);
+  };
   const server = createServer((client) => {
     const broker = connect(brokerPort, brokerHost);
     clients.add(client);
@@ -82,7 +102,8 @@ export async function openProxy(): Promise<BrokerProxy> {
     broker.on('data', (bytes) => {
       if (proxy.frozen) return;
       const opens = bytes.includes(OPEN_OK);
-      const said = opens && proxy.insteadOfOpen !== undefined ? proxy.insteadOfOpen : bytes;
+      const heard = follow(bytes);
+      const said = opens && proxy.insteadOfOpen !== undefined ? proxy.insteadOfOpen : heard;
       client.write(opens && proxy.afterOpen !== undefined ? Buffer.concat([said, proxy.afterOpen]) : said);
       if (opens && proxy.endAfterOpen) client.end();
     });
@@ -101,6 +122,7 @@ export async function openProxy(): Promise<BrokerProxy> {
     insteadOfOpen: undefined,
     afterOpen: undefined,
     endAfterOpen: false,
+    after: undefined,
     frozen: false,
     say(bytes) {
       for (const client of clients) client.write(bytes);

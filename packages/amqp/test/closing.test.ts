@@ -315,7 +315,8 @@ describe('closing while a copy is held', () => {
     await clock.advance(19_000);
     expect(closed.done).toBe(false);
     await clock.advance(1_000);
-    expect(closed.value).toEqual({ finished: false, unsettled: 1, unconfirmed: 0 });
+    // Its copy was written into the alarm, and may still be placed.
+    expect(closed.value).toEqual({ finished: false, unsettled: 1, unconfirmed: 1 });
     expect(runs).toBe(1);
     expect(broker.messages(queue)).toMatchObject([{ redelivered: true }]);
     expect(broker.links).toEqual([]);
@@ -336,8 +337,7 @@ describe('closing while a copy is held', () => {
     await clock.advance(2_000);
     expect(closed.value).toEqual(DONE);
     expect(broker.depth(queue)).toBe(0);
-    // One that was cut off in the alarm may have arrived as well: twice at most, never not at all.
-    expect(broker.depth(`${queue}.dlq`)).toBeGreaterThanOrEqual(1);
+    expect(broker.depth(`${queue}.dlq`)).toBe(1);
   });
 
   it('has nothing to wait for once the copy is placed', async () => {

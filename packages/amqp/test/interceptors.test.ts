@@ -612,7 +612,9 @@ describe('consume interceptors', () => {
     ]);
     await vi.waitFor(() => expect(worked.broker.depth(`${worked.queue}.dlq`)).toBe(1));
     expect(outcomes(worked)).toEqual(['dead_lettered']);
-    expect(worked.settled[0]?.reason).toBe('the handler reported an unprocessable message: Error: outside');
+    expect(worked.settled[0]?.reason).toBe(
+      'the handler reported an unprocessable message: Error: outside (FatalError: inside)',
+    );
   });
 
   it('may catch what the handler throws', async () => {

@@ -209,7 +209,7 @@ describe('time-outs', () => {
     publishing.publish(copy);
     const [b] = send('b');
     await clock.advance(9_000);
-    // The one that held the permit gave it back by timing out, and that is progress.
+    // The one that held the permit gave it back by timing out, before `b` had waited as long itself.
     expect(link.channels[0]?.keys).toEqual(['a', 'b']);
     expect(b?.end).toBe('open');
     await clock.advance(TIMEOUT);
@@ -301,6 +301,23 @@ describe('a block', () => {
     await clock.advance(TIMEOUT);
     expect(ends([c, d] as Probe[])).toEqual(['timeout', 'paused']);
     expect(link.channels[0]?.keys).toEqual(['a', 'c']);
+  });
+
+  it('lets a copy that is written wait as long as it lasts, and a whole time-out after it', async () => {
+    const { clock, link, publishing, send, rest } = stage(3);
+    const copies = ['c', 'd'].map((key) => new Probe(key, { exchange: '', copy: true }));
+    for (const copy of copies) publishing.publish(copy);
+    const [a] = send('a');
+    await rest();
+    publishing.block('low on memory');
+    await clock.advance(TIMEOUT * 3 + 1);
+    expect(ends([...copies, a as Probe])).toEqual(['open', 'open', 'timeout']);
+    publishing.unblock();
+    await clock.advance(TIMEOUT - 1);
+    link.channels[0]?.answer();
+    expect(ends(copies)).toEqual(['confirmed', 'open']);
+    await clock.advance(1);
+    expect(ends(copies)).toEqual(['confirmed', 'timeout']);
   });
 
   it('refuses what waits for its channel, and writes none of it later', async () => {
@@ -587,7 +604,7 @@ describe('a channel', () => {
     if (channel !== undefined) channel.refusal = new ConnectionLostError('the channel is not open');
     expect(send('b')[0]?.failure).toEqual({
       kind: 'stalled',
-      reason: 'the channel is not open; nothing was written',
+      reason: 'the channel is not open',
     });
   });
 

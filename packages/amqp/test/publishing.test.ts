@@ -398,6 +398,45 @@ describe('many sends', () => {
     expect(counted(setting, 'failed')).toBe(100);
   });
 
+  test('over a link that says nothing end within two time-outs, however many wait for a permit', async () => {
+    const setting = await onManualTime({ permits: 2, confirmTimeout: '5s' });
+    await withQueue(setting);
+    const { broker, mq, queue, clock } = setting;
+    const publisher = mq.publisher<number>({ routingKey: queue });
+    await publisher.send(0);
+    broker.freeze();
+    const codes: string[] = [];
+    for (let number = 0; number < 50; number += 1) {
+      publisher.send(number).catch((error: PublishError) => codes.push(error.code));
+      if (number % 10 === 9) await clock.advance(100);
+    }
+    await clock.advance(10_000);
+    expect(codes).toHaveLength(50);
+    // What gave up without a permit has not been written: two at first, and two with the permits of those.
+    expect(codes.filter((code) => code === 'ACEMQ_PUBLISH_TIMEOUT')).toHaveLength(4);
+    expect(codes.filter((code) => code === 'ACEMQ_PUBLISH_FAILED')).toHaveLength(46);
+    broker.thaw();
+    await publisher.send(1);
+  });
+
+  test('in a batch over a link that says nothing end one time-out later too', async () => {
+    const setting = await onManualTime({ permits: 2, confirmTimeout: '5s' });
+    await withQueue(setting);
+    const { broker, mq, queue, clock } = setting;
+    const publisher = mq.publisher<number>({ routingKey: queue });
+    await publisher.send(0);
+    broker.freeze();
+    let ended: unknown;
+    void rejection(publisher.sendAll(Array.from({ length: 100 }, (_, number) => number))).then((error) => {
+      ended = error;
+    });
+    await clock.advance(6_000);
+    expect(ended).toMatchObject({ total: 100, failed: 100, confirmed: 0 });
+    expect(mq.outstanding).toBe(0);
+    broker.thaw();
+    await publisher.sendAll([1, 2, 3]);
+  });
+
   test('from an iterable that fails are waited for before its error is thrown on', async () => {
     const setting = await onMemory();
     await withQueue(setting);

@@ -464,6 +464,38 @@ describe('what the broker refuses when a connection is restored', () => {
     expect(consumer.running).toBe(true);
   });
 
+  it('is tried again also where restoring the rest takes longer than the wait for that', async () => {
+    longestWaits();
+    const clock = manualClock();
+    const gate = deferred();
+    const broker = changed((link, dial) => {
+      if (dial <= 4) return; // Both links of both connections.
+      const consume = link.consume.bind(link);
+      link.consume = async (queue, spec, events) => {
+        await gate.promise;
+        return consume(queue, spec, events);
+      };
+    }, memoryBroker({ clock }));
+    const other = await connect(broker, { name: 'other', logger: keepingLogger() });
+    onTestFinished(async () => void (await other.close()));
+    const { mq, queue } = await onMemory({ name: 'service' }, broker);
+    await mq.declare(topology().queue(queue).queue(`${queue}-2`));
+    await mq.consume(`${queue}-2`, () => accept(), { declare: false });
+    broker.dropLinks({ name: (name) => name.startsWith('service') });
+    await clock.advance(0);
+    await other.deleteQueue(queue);
+    await other.declare(topology().queue(queue, { type: 'classic' }));
+    await clock.advance(20_000);
+    expect(mq.state).toBe('restoring');
+    expect(mq.refusedDeclarations).toHaveLength(1);
+    gate.resolve();
+    await clock.advance(0);
+    expect(mq.state).toBe('connected');
+    await other.deleteQueue(queue);
+    await clock.advance(30_000);
+    expect(mq.refusedDeclarations).toEqual([]);
+  });
+
   it('is forgotten when the connection closes: nothing is asked any more', async () => {
     const { mq, other, clock, queue, drop } = await two();
     await mq.declare(topology().queue(queue));

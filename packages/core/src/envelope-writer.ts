@@ -1,3 +1,4 @@
+import { cutText } from './cut-text.ts';
 import type { Envelope } from './envelope.ts';
 import {
   HEADER_ATTEMPT,
@@ -65,6 +66,27 @@ export function envelopeHeaders(envelope: Envelope): HeaderTable {
   if (envelope.route !== undefined || envelope.routePosition > 0)
     table[HEADER_ROUTE_POSITION] = envelope.routePosition;
   if (envelope.routeId !== undefined) table[HEADER_ROUTE_ID] = envelope.routeId;
+  return table;
+}
+
+/** How much of each text {@link essentialHeaders} keeps, in UTF-16 code units. */
+const LONGEST_ESSENTIAL = 120;
+
+/**
+ * What is left where not even {@link envelopeHeaders} fit, since a sender wrote a text of tens of kilobytes into one of
+ * them: who the message is, where it stands and why it is set aside, each text cut. Less than 4 kB, whatever it is of.
+ */
+export function essentialHeaders(envelope: Envelope): HeaderTable {
+  const table: HeaderTable = {
+    [HEADER_ID]: cutText(envelope.id, LONGEST_ESSENTIAL),
+    [HEADER_TYPE]: cutText(envelope.type, LONGEST_ESSENTIAL),
+    [HEADER_VERSION]: envelope.version,
+    [HEADER_CORRELATION]: cutText(envelope.correlationId, LONGEST_ESSENTIAL),
+    [HEADER_ATTEMPT]: envelope.attempt,
+    [HEADER_FIRST_SEEN]: envelope.firstSeen,
+  };
+  if (envelope.origin !== undefined) table[HEADER_ORIGIN] = cutText(envelope.origin, LONGEST_ESSENTIAL);
+  if (envelope.error !== undefined) table[HEADER_ERROR] = cutText(envelope.error, LONGEST_ESSENTIAL);
   return table;
 }
 

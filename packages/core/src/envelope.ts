@@ -1,5 +1,7 @@
+import { cutText } from './cut-text.ts';
 import { ConfigurationError } from './errors.ts';
 import { checkApplicationHeaders, type HeaderTable, NO_HEADERS } from './headers.ts';
+import { isShortText, LONGEST_NAME } from './naming.ts';
 import { shown } from './shown.ts';
 
 /**
@@ -104,7 +106,7 @@ const NAMELESS = 'message';
  * library's own prefix.
  */
 export function createEnvelope(fields: EnvelopeFields, defaults: EnvelopeDefaults): Envelope {
-  const id = text(fields.id, 'id') ?? (defaults.newId === undefined ? randomId() : defaults.newId());
+  const id = identity(fields.id) ?? (defaults.newId === undefined ? randomId() : defaults.newId());
   return Object.freeze({
     id,
     type: text(fields.type, 'type') ?? (defaults.routingKey === '' ? NAMELESS : defaults.routingKey),
@@ -148,7 +150,7 @@ export function withError(envelope: Envelope, error: string): Envelope {
  */
 export function withEnvelope(envelope: Envelope, changes: EnvelopeFields): Envelope {
   const draft = draftOf(envelope);
-  draft.id = text(changes.id, 'id') ?? envelope.id;
+  draft.id = identity(changes.id) ?? envelope.id;
   draft.type = text(changes.type, 'type') ?? envelope.type;
   draft.correlationId = text(changes.correlationId, 'correlationId') ?? envelope.correlationId;
   if (changes.version !== undefined) draft.version = whole(changes.version, 'version', 1);
@@ -214,6 +216,17 @@ function text(value: string | undefined, field: string): string | undefined {
     throw new ConfigurationError(`${field} must be text, not ${shown(value)}`);
   }
   return value;
+}
+
+/** It leaves as the message id too, for which AMQP has 255 bytes. */
+function identity(value: string | undefined): string | undefined {
+  const id = text(value, 'id');
+  if (id !== undefined && !isShortText(id)) {
+    throw new ConfigurationError(
+      `id must be text of at most ${LONGEST_NAME} bytes, and begins ${shown(cutText(id, 40))}`,
+    );
+  }
+  return id;
 }
 
 function whole(value: number, field: string, min: number): number {

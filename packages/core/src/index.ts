@@ -33,6 +33,7 @@ export {
   DEFAULT_CLIENT_NAME,
   deadLetterQueueName,
   defaultOrigin,
+  isShortText,
   LONGEST_NAME,
   parkedQueueName,
   RETRY_EXCHANGE,
@@ -52,7 +53,7 @@ export {
 export type { Envelope, EnvelopeDefaults, EnvelopeFields } from './envelope.ts';
 export { readEnvelope } from './envelope-reader.ts';
 export type { IncomingMessage } from './envelope-reader.ts';
-export { copyHeaders, envelopeHeaders, writeHeaders } from './envelope-writer.ts';
+export { copyHeaders, envelopeHeaders, essentialHeaders, writeHeaders } from './envelope-writer.ts';
 export {
   checkApplicationHeaders,
   HEADER_ATTEMPT,
@@ -86,6 +87,7 @@ export { IN_PROGRESS_DELAY, isDeadLettered, isParked, LONGEST_REASON } from './s
 export { settle, settleUndecodable } from './settlement.ts';
 export type { Settlement } from './settlement.ts';
 export { describeError } from './error-text.ts';
+export { cutText } from './cut-text.ts';
 export {
   OUTCOME_ACKED,
   OUTCOME_DEAD_LETTERED,

@@ -1,7 +1,6 @@
 /**
- * What the library writes its log lines to. `console` fits, and so does pino: the message comes first, an
- * object with the details second, and an adapter of three lines turns it round where a logger wants the
- * object first.
+ * What the library writes its log lines to: the message, then an object with the details. `console` fits as it is, and
+ * so does a logger of pino's, which is recognised and given the object first.
  */
 export interface Logger {
   debug(message: string, details?: Readonly<Record<string, unknown>>): void;

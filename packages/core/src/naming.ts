@@ -102,6 +102,11 @@ function derived(queue: string, suffix: string): string {
   return name;
 }
 
+/** Whether a text fits where AMQP has one byte for its length: a name, a message id, a content type. */
+export function isShortText(text: string): boolean {
+  return byteLength(text) <= LONGEST_NAME;
+}
+
 const encoder = new TextEncoder();
 
 function byteLength(text: string): number {

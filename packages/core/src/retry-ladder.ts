@@ -1,5 +1,6 @@
 import { DEFAULT_BROKER_WAIT_THRESHOLD, LONGEST_DELAY, waitsInBroker } from './broker-wait.ts';
 import { type Duration, milliseconds } from './duration.ts';
+import { ConfigurationError } from './errors.ts';
 import type { HeaderTable } from './headers.ts';
 import { CLASSIC_DURABLE, MANAGED_EXCHANGE } from './managed-topology.ts';
 import {
@@ -11,7 +12,8 @@ import {
   retryQueueName,
 } from './naming.ts';
 import { checkOptions } from './options.ts';
-import type { RetryPolicy } from './retry-policy.ts';
+import { RetryPolicy } from './retry-policy.ts';
+import { shown } from './shown.ts';
 import type { DeclareTarget } from './transport.ts';
 
 /** One queue of a {@link RetryLadder}: messages wait in it for one delay. Frozen. */
@@ -91,6 +93,9 @@ export class RetryLadder {
   static for(source: string, policy: RetryPolicy, options: RetryLadderOptions = {}): RetryLadder {
     checkQueueName(source);
     checkOptions(options, ['threshold'], 'RetryLadder.for');
+    if (!(policy instanceof RetryPolicy)) {
+      throw new ConfigurationError(`the policy of a ladder must be a RetryPolicy, and is ${shown(policy)}`);
+    }
     deadLetterQueueName(source);
     parkedQueueName(source);
     const threshold =

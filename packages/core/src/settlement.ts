@@ -1,4 +1,5 @@
 import { type Ack, isAck } from './ack.ts';
+import { cutText } from './cut-text.ts';
 import { renderDelay } from './duration.ts';
 import { ageOf, type Envelope, nextAttempt, withError } from './envelope.ts';
 import { describeError } from './error-text.ts';
@@ -139,7 +140,7 @@ function setAside(
   envelope: Envelope,
   words: string,
 ): Settlement {
-  const reason = cut(words);
+  const reason = cutText(words, LONGEST_REASON);
   return settlement(outcome, reason, undefined, false, withError(envelope, reason), target);
 }
 
@@ -152,15 +153,6 @@ function settlement(
   target: 'dlq' | 'parked' | undefined,
 ): Settlement {
   return Object.freeze({ outcome, reason, delay, inBroker, envelope, target });
-}
-
-/** Never between the halves of a surrogate pair: what is left must be text that UTF-8 can carry. */
-function cut(reason: string): string {
-  if (reason.length <= LONGEST_REASON) return reason;
-  let end = LONGEST_REASON - 1;
-  const last = reason.charCodeAt(end - 1);
-  if (last >= 0xd800 && last <= 0xdbff) end -= 1;
-  return `${reason.slice(0, end)}…`;
 }
 
 function kindOf(value: unknown): string {

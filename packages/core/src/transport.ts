@@ -12,6 +12,8 @@ import type { HeaderTable } from './headers.ts';
  * `@acemq/testing` holds every implementation to what is written here.
  *
  * What a method may reject with, unless it says otherwise:
+ * - `EncodeError`: AMQP has no form for something in it, which the message names: a name, key or tag of more
+ *   than 255 bytes, or an argument (a function, a number that is not finite). Nothing was asked.
  * - `BrokerRefusedError` with the broker's reply code: 403 (not permitted), 404 (no such queue or exchange),
  *   405 (another connection's exclusive queue), 406 (exists with other arguments). The link stays usable, but
  *   for the codes from 500 on (an exchange type that the broker does not know is 503), with which the broker
@@ -99,7 +101,7 @@ export interface Link {
 
   /**
    * Subscribes, on a channel of its own. Resolves when the broker has accepted the subscription;
-   * `events.delivered` may be called before that.
+   * `events.delivered` may be called before that. `ConfigurationError` for a prefetch that is out of range.
    */
   consume(queue: string, spec: ConsumeSpec, events: ConsumeEvents): Promise<Subscription>;
 
@@ -195,9 +197,10 @@ export interface PublishChannel {
   /**
    * Writes one message. The listener is told later what became of it, always.
    *
-   * Throws, with nothing written, when the channel is not open (`ConnectionLostError`) or the headers cannot
-   * be encoded (`EncodeError`). Returns false when the socket's write buffer is full: that is a hint to slow
-   * down, and the message is written all the same.
+   * Throws, with nothing written, when the channel is not open (`ConnectionLostError`) or AMQP has no form for
+   * a header, a property, a name or the body (`EncodeError`, which names it; an expiration that is no number
+   * is one too). Returns false when the socket's write buffer is full: that is a hint to slow down, and the
+   * message is written all the same.
    */
   publish(exchange: string, routingKey: string, message: Outbound, listener: PublishListener): boolean;
   /** Closes it; what is outstanding is `cut`. Never rejects. */
@@ -212,7 +215,7 @@ export interface PublishChannelEvents {
 
 /** How to subscribe. */
 export interface ConsumeSpec {
-  /** Unsettled deliveries that the broker keeps out at once; at least 1. */
+  /** Unsettled deliveries that the broker keeps out at once; 1 to 65535. */
   readonly prefetch: number;
   /** The consumer tag; empty for one that the broker makes up. */
   readonly tag: string;
@@ -226,7 +229,12 @@ export interface ConsumeEvents {
   delivered(delivery: Delivery): void;
   /**
    * No more will come, for any reason but `stop()`: the broker cancelled it (its queue was deleted, its node
-   * went), the channel was closed (an acknowledgement came too late), or the link is gone. Called once.
+   * went), the channel was closed (an acknowledgement came too late), or the link is gone. Called once, and
+   * perhaps before {@link Link.consume} has resolved.
+   *
+   * By then nothing of it can be settled any more, and the transport itself closes the subscription's channel,
+   * at once if the broker has not: the broker takes back what was out on it. `stop` and `release` have nothing
+   * left to do.
    */
   ended(error: Error): void;
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { HeaderTable } from '../src/index.ts';
-import { copyHeaders, createEnvelope, envelopeHeaders, readEnvelope, writeHeaders } from '../src/index.ts';
+import {
+  copyHeaders,
+  createEnvelope,
+  envelopeHeaders,
+  essentialHeaders,
+  readEnvelope,
+  writeHeaders,
+} from '../src/index.ts';
 
 const defaults = { routingKey: 'order.placed', now: 1_767_323_045_678, newId: () => 'id-1' };
 
@@ -110,4 +117,38 @@ describe('the headers of a copy', () => {
     expect(Object.keys(envelopeHeaders(envelope)).every((name) => name.startsWith('x-acemq-'))).toBe(true);
     expect(envelopeHeaders(envelope)).not.toHaveProperty('x-acemq-future');
   });
+});
+
+it('the essential headers stay below 4 kB, whatever a sender wrote, and keep who the message is', () => {
+  const long = '𝄞'.repeat(20_000);
+  const envelope = readEnvelope(
+    {
+      headers: {
+        'x-acemq-id': long,
+        'x-acemq-type': long,
+        'x-acemq-correlation': long,
+        'x-acemq-origin': long,
+        'x-acemq-error': long,
+        'x-acemq-claim': long,
+        'x-acemq-attempt': 3,
+        [`x-${long.slice(0, 100)}`]: long,
+      },
+      messageId: undefined,
+      routingKey: 'orders',
+    },
+    1_000,
+  );
+  const headers = essentialHeaders(envelope);
+  expect(Buffer.byteLength(JSON.stringify(headers))).toBeLessThan(4_096);
+  expect(headers).toMatchObject({ 'x-acemq-attempt': 3, 'x-acemq-first-seen': 1_000, 'x-acemq-version': 1 });
+  expect(Object.keys(headers).sort()).toEqual([
+    'x-acemq-attempt',
+    'x-acemq-correlation',
+    'x-acemq-error',
+    'x-acemq-first-seen',
+    'x-acemq-id',
+    'x-acemq-origin',
+    'x-acemq-type',
+    'x-acemq-version',
+  ]);
 });

@@ -1,19 +1,27 @@
-import { ConfigurationError, type ConsumeSpec, UnsupportedError } from '@acemq/core';
+import { ConfigurationError, type ConsumeSpec, shown, UnsupportedError } from '@acemq/core';
 import { wireType } from './message.ts';
 import type { MemoryQueue } from './queue.ts';
 import { argument } from './queue-arguments.ts';
 import { accessRefused, named, preconditionFailed } from './refusals.ts';
+import { checkShortText } from './short-text.ts';
+import { checkArguments as checkEncodable } from './wire-table.ts';
 
 /** AMQP has two bytes for it. */
 const LARGEST_PREFETCH = 65_535;
 
-/** Refuses a consumer as RabbitMQ does, or because the in-memory broker could not honour what it asks for. */
-export function checkConsumer(queue: MemoryQueue, spec: ConsumeSpec): void {
+/** Refuses, before anything is written, what no client can ask for. */
+export function checkSpec(queue: string, spec: ConsumeSpec): void {
+  checkShortText('the consumer tag', spec.tag);
   if (!Number.isInteger(spec.prefetch) || spec.prefetch < 1 || spec.prefetch > LARGEST_PREFETCH) {
     throw new ConfigurationError(
-      `prefetch: ${spec.prefetch} is not an integer from 1 to ${LARGEST_PREFETCH}`,
+      `prefetch is ${shown(spec.prefetch)}; allowed: a whole number from 1 to ${LARGEST_PREFETCH}`,
     );
   }
+  checkEncodable(`consume from queue "${queue}"`, spec.arguments);
+}
+
+/** Refuses a consumer as RabbitMQ does, or because the in-memory broker could not honour what it asks for. */
+export function checkConsumer(queue: MemoryQueue, spec: ConsumeSpec): void {
   checkArguments(queue, spec);
   // Only a classic queue holds an exclusive consumer to it; RabbitMQ's quorum queue takes the flag and
   // ignores it.

@@ -1,13 +1,10 @@
 import {
-  ConfigurationError,
   ConnectionClosedError,
   ConnectionLostError,
   type ConsumeEvents,
   type ConsumeSpec,
   type Delivery,
-  type EncodeError,
   type ExchangeSpec,
-  type HeaderTable,
   type Link,
   type LinkEvents,
   type PublishChannel,
@@ -17,12 +14,17 @@ import {
   type Subscription,
 } from '@acemq/core';
 import type { Broker } from './broker.ts';
+import { checkSpec } from './consume-arguments.ts';
 import { type DeliveryChannel, MemoryDelivery } from './delivery.ts';
 import { MemoryPublishChannel, type PendingPublish } from './publish-channel.ts';
+import { checkShortText } from './short-text.ts';
 import { MemorySubscription } from './subscription.ts';
 import { soon } from './turn.ts';
 import { Unsettled } from './unsettled.ts';
-import { wireTable } from './wire-table.ts';
+import { checkArguments } from './wire-table.ts';
+
+const EXCHANGE_NAME = 'the name of the exchange';
+const QUEUE_NAME = 'the name of the queue';
 
 /** Something that was written to a link and that the broker has not read yet. */
 export interface Inbound {
@@ -104,36 +106,47 @@ export class MemoryLink implements Link, DeliveryChannel {
   }
 
   async declareExchange(name: string, spec: ExchangeSpec): Promise<void> {
-    checkArguments('exchange', name, spec.arguments);
+    checkShortText(EXCHANGE_NAME, name);
+    checkShortText('the type of the exchange', spec.type);
+    checkArguments(`declare exchange "${name}"`, spec.arguments);
     return this.#ask(() => this.broker.declareExchange(this, name, spec));
   }
 
   async declareQueue(name: string, spec: QueueSpec): Promise<void> {
-    checkArguments('queue', name, spec.arguments);
+    checkShortText(QUEUE_NAME, name);
+    checkArguments(`declare queue "${name}"`, spec.arguments);
     return this.#ask(() => this.broker.declareQueue(this, name, spec));
   }
 
-  bind(queue: string, exchange: string, routingKey: string): Promise<void> {
+  async bind(queue: string, exchange: string, routingKey: string): Promise<void> {
+    checkShortText(QUEUE_NAME, queue);
+    checkShortText(EXCHANGE_NAME, exchange);
+    checkShortText('the routing key', routingKey);
     return this.#ask(() => this.broker.bind(this, queue, exchange, routingKey));
   }
 
-  checkQueue(name: string): Promise<QueueState | undefined> {
+  async checkQueue(name: string): Promise<QueueState | undefined> {
+    checkShortText(QUEUE_NAME, name);
     return this.#ask(() => this.broker.checkQueue(this, name));
   }
 
-  checkExchange(name: string): Promise<boolean> {
+  async checkExchange(name: string): Promise<boolean> {
+    checkShortText(EXCHANGE_NAME, name);
     return this.#ask(() => this.broker.checkExchange(name));
   }
 
-  deleteQueue(name: string): Promise<number> {
+  async deleteQueue(name: string): Promise<number> {
+    checkShortText(QUEUE_NAME, name);
     return this.#ask(() => this.broker.deleteQueue(this, name));
   }
 
-  deleteExchange(name: string): Promise<void> {
+  async deleteExchange(name: string): Promise<void> {
+    checkShortText(EXCHANGE_NAME, name);
     return this.#ask(() => this.broker.deleteExchange(this, name));
   }
 
-  pull(name: string): Promise<Delivery | undefined> {
+  async pull(name: string): Promise<Delivery | undefined> {
+    checkShortText(QUEUE_NAME, name);
     return this.#ask(() => {
       const queue = this.broker.queueToRead(this, name);
       const entry = queue.take();
@@ -152,7 +165,9 @@ export class MemoryLink implements Link, DeliveryChannel {
     });
   }
 
-  consume(name: string, spec: ConsumeSpec, events: ConsumeEvents): Promise<Subscription> {
+  async consume(name: string, spec: ConsumeSpec, events: ConsumeEvents): Promise<Subscription> {
+    checkShortText(QUEUE_NAME, name);
+    checkSpec(name, spec);
     return this.#ask(() => {
       const { queue, tag } = this.broker.consume(this, name, spec);
       const subscription = new MemorySubscription(this, queue, spec, tag, events);
@@ -294,16 +309,5 @@ export class MemoryLink implements Link, DeliveryChannel {
     for (const subscription of [...this.subscriptions]) subscription.close(error);
     this.#pulled.giveBack();
     this.broker.deleteExclusive(this);
-  }
-}
-
-/** Refuses, before anything is written, arguments that cannot be encoded. */
-function checkArguments(kind: 'exchange' | 'queue', name: string, table: Readonly<HeaderTable>): void {
-  try {
-    wireTable(table);
-  } catch (error) {
-    throw new ConfigurationError(`declare ${kind} "${name}": ${(error as EncodeError).message}`, {
-      cause: error,
-    });
   }
 }

@@ -1,4 +1,5 @@
 import type { Outbound } from '@acemq/core';
+import { checkMessage } from './checked-message.ts';
 import { preconditionFailed } from './refusals.ts';
 import { checkTableSize, type WireTable, wireTable } from './wire-table.ts';
 
@@ -23,11 +24,12 @@ export const LONGEST_TTL = 315_360_000_000;
 
 /**
  * What a publish writes: the body copied once, so that the caller may use its bytes again, and the headers in
- * the types that the wire gives them. Throws `EncodeError` for headers that cannot be encoded.
+ * the types that the wire gives them. Throws `EncodeError` for what cannot be encoded.
  */
 export function written(exchange: string, routingKey: string, message: Outbound): HeldMessage {
+  checkMessage(exchange, routingKey, message);
   const headers = wireTable(message.headers);
-  checkTableSize(headers);
+  checkTableSize(headers, 'headers');
   return {
     exchange,
     routingKeys: [routingKey],
@@ -73,16 +75,10 @@ export function routesOf(headers: WireTable, name: 'CC' | 'BCC'): string[] {
   return routes.filter((route): route is string => typeof route === 'string');
 }
 
+/** No client writes one that is no number. */
 function checkExpiration(expiration: string): void {
-  const digits = /^[+-]?\d+/.exec(expiration)?.[0];
-  const invalid = `invalid expiration '${expiration}': `;
-  if (digits === undefined) throw preconditionFailed(`${invalid}no_integer`);
-  if (digits.length < expiration.length) {
-    throw preconditionFailed(`${invalid}{leftover_string,"${expiration.slice(digits.length)}"}`);
-  }
-  const ms = Number(digits);
-  if (ms < 0) throw preconditionFailed(`${invalid}{value_negative,${ms}}`);
-  if (ms > LONGEST_TTL) throw preconditionFailed(`${invalid}{value_too_large,${BigInt(digits)}}`);
+  if (Number(expiration) <= LONGEST_TTL) return;
+  throw preconditionFailed(`invalid expiration '${expiration}': {value_too_large,${BigInt(expiration)}}`);
 }
 
 /** RabbitMQ's name for the type that a value of a table has on the wire. */

@@ -24,9 +24,15 @@ export class MemorySubscription implements Subscription, QueueConsumer, Delivery
   readonly #events: ConsumeEvents;
   readonly #unsettled = new Unsettled();
   readonly #late: Wake;
+  /** Whether its owner may still use the channel. */
   #channelOpen = true;
+  /** Whether the broker has read that the channel is closed, or has closed it. */
+  #closed = false;
   #stopped = false;
+  /** Whether its owner has been told of its end, or has asked for it. */
   #ended = false;
+  #stopping: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(link: MemoryLink, queue: MemoryQueue, spec: ConsumeSpec, tag: string, events: ConsumeEvents) {
     this.#link = link;
@@ -43,13 +49,15 @@ export class MemorySubscription implements Subscription, QueueConsumer, Delivery
   }
 
   get room(): boolean {
-    return this.#channelOpen && !this.#stopped && this.#unsettled.size < this.#prefetch;
+    return !this.#stopped && !this.#closed && this.#unsettled.size < this.#prefetch;
   }
 
   deliver(entry: Entry): void {
     const delivery = new MemoryDelivery(entry, this.queue, this, this.#link.broker.clock.now(), false);
     this.#unsettled.add(delivery);
     if (this.#unsettled.size === 1) this.#watch();
+    // A client does not look at what comes on a channel that it is closing.
+    if (!this.#channelOpen) return;
     try {
       this.#events.delivered(delivery);
     } catch (error) {
@@ -72,34 +80,41 @@ export class MemorySubscription implements Subscription, QueueConsumer, Delivery
     this.queue.offer(this);
   }
 
-  /** The broker cancelled it. The channel stays, so that what is out can be settled. */
+  /**
+   * The broker cancelled it, and the channel is closed for it. The broker reads that after what was settled
+   * on the channel before, and then takes back the rest.
+   */
   cancelled(): void {
     this.#stopped = true;
+    if (this.#ended) return;
+    this.#channelOpen = false;
+    this.#closing ??= this.#link.say(() => this.close());
     this.#end(
       new ConnectionLostError(`the broker cancelled the consumer ${this.tag} of queue '${this.queue.name}'`),
     );
   }
 
   stop(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
-    return this.#link.say(() => {
-      this.#ended = true;
+    if (this.#ended) return this.#stopping ?? this.#closing ?? Promise.resolve();
+    this.#ended = true;
+    this.#stopping = this.#link.say(() => {
       this.#stopped = true;
       this.queue.removeConsumer(this);
     });
+    return this.#stopping;
   }
 
   release(): Promise<void> {
-    if (!this.#channelOpen) return Promise.resolve();
-    return this.#link.say(() => {
-      this.#ended = true;
-      this.close();
-    });
+    this.#ended = true;
+    this.#channelOpen = false;
+    this.#closing ??= this.#closed ? Promise.resolve() : this.#link.say(() => this.close());
+    return this.#closing;
   }
 
   /** Ends the channel: what is out goes back to the queue. */
   close(error?: Error): void {
-    if (!this.#channelOpen) return;
+    if (this.#closed) return;
+    this.#closed = true;
     this.#channelOpen = false;
     this.#late.at(undefined);
     this.#link.subscriptions.delete(this);

@@ -29,6 +29,7 @@ export interface TransportSuiteOptions {
    *
    * - `cut`: cut chosen links, as a network does;
    * - `block`, `unblock`: raise and end an alarm on the broker;
+   * - `cancel`: have the broker cancel the consumers of a queue that stays;
    * - `refused`: a transport whose password is wrong;
    * - `unreachable`: a transport to where nobody is.
    */

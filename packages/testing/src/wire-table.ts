@@ -1,38 +1,54 @@
-import { EncodeError } from '@acemq/core';
+import { EncodeError, isShortText, LONGEST_NAME, shown } from '@acemq/core';
 
 /** A table as it arrives: what a client decodes from the wire, by own keys. */
 export type WireTable = Record<string, unknown>;
 
-/** AMQP writes the length of a name in one byte. */
-const LONGEST_NAME = 255;
 const LARGEST_INTEGER = 2n ** 63n - 1n;
 const SMALLEST_INTEGER = -(2n ** 63n);
 /** The largest table that a client encodes, in bytes: amqplib's limit. */
 const LARGEST_TABLE = 65_536;
 /** As deep as a table may nest; deeper is a circle, or nearly one. */
 const DEEPEST = 100;
+/** How much of the way to a value an error shows. */
+const LONGEST_PLACE = 100;
 
 /**
  * What a table becomes on its way over the wire: a deep copy with the types that arrive.
  *
  * A name without a value is left out; a BigInt arrives as a number, a Date without its milliseconds, bytes as
- * a Buffer. What the wire cannot carry throws `EncodeError` (a number that is not finite: RabbitMQ ends the
- * whole connection for one).
+ * a Buffer. What the wire cannot carry throws `EncodeError`, naming the value after `noun` (a number that is
+ * not finite: RabbitMQ ends the whole connection for one).
  */
-export function wireTable(table: Readonly<Record<string, unknown>>): WireTable {
-  return tableAt(table, '', 0);
+export function wireTable(
+  table: Readonly<Record<string, unknown>>,
+  noun: 'header' | 'argument' = 'header',
+): WireTable {
+  if (typeof table !== 'object' || table === null || Array.isArray(table)) {
+    throw new EncodeError(`the ${noun}s are ${shown(table)}; allowed: an object of names and values`);
+  }
+  return tableAt(table, `${noun} "`, 0);
 }
 
-function tableAt(table: Readonly<Record<string, unknown>>, path: string, depth: number): WireTable {
-  if (depth > DEEPEST) throw new EncodeError(`header ${path} nests deeper than ${DEEPEST} tables`);
+/** The arguments of `what`, for example `declare queue "q"`, refused as a client refuses them. */
+export function checkArguments(what: string, table: Readonly<Record<string, unknown>>): void {
+  try {
+    checkTableSize(wireTable(table, 'argument'), 'arguments');
+  } catch (error) {
+    if (!(error instanceof EncodeError)) throw error;
+    throw new EncodeError(`${what}: ${error.message}`, { cause: error });
+  }
+}
+
+function tableAt(table: Readonly<Record<string, unknown>>, prefix: string, depth: number): WireTable {
   const copy: WireTable = {};
   for (const name of Object.keys(table)) {
     const value = table[name];
     if (value === undefined) continue;
-    if (name.length > LONGEST_NAME / 4 && Buffer.byteLength(name) > LONGEST_NAME) {
-      throw new EncodeError(`a header name is longer than ${LONGEST_NAME} bytes: ${name.slice(0, 40)}…`);
+    if (!isShortText(name)) {
+      const bytes = Buffer.byteLength(name);
+      throw refused(prefix + name, `has a name of ${bytes} bytes; allowed: up to ${LONGEST_NAME}`);
     }
-    const carried = typeof value === 'string' ? value : valueAt(value, path, name, depth);
+    const carried = typeof value === 'string' ? value : valueAt(value, prefix, name, depth + 1);
     if (name === '__proto__') {
       // Assigned, it would become the prototype of the copy.
       Object.defineProperty(copy, name, {
@@ -48,50 +64,48 @@ function tableAt(table: Readonly<Record<string, unknown>>, path: string, depth: 
   return copy;
 }
 
-function valueAt(value: unknown, path: string, name: string, depth: number): unknown {
+/** The way to a value is put together only where it is needed. */
+function valueAt(value: unknown, prefix: string, name: string, depth: number): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
       if (Number.isFinite(value)) return value === 0 ? 0 : value;
-      throw cannot(path, name, `the number ${value}`);
+      throw refused(prefix + name, `is ${value}: AMQP has no form for it`);
     case 'bigint':
       if (value >= SMALLEST_INTEGER && value <= LARGEST_INTEGER) return Number(value);
-      throw cannot(path, name, `an integer of more than 64 bits (${value})`);
+      throw refused(prefix + name, 'is an integer of more than 64 bits: AMQP has no form for it');
     case 'object':
-      return objectAt(value, path, name, depth);
+      return value === null ? null : objectAt(value, prefix + name, depth);
     default:
-      throw cannot(path, name, `a value of type ${typeof value}`);
+      throw refused(prefix + name, `is of type ${typeof value}: AMQP has no form for it`);
   }
 }
 
-function objectAt(value: object | null, path: string, name: string, depth: number): unknown {
-  if (value === null) return null;
-  const here = path === '' ? name : `${path}.${name}`;
-  if (Array.isArray(value)) {
-    if (depth > DEEPEST) throw new EncodeError(`header ${here} nests deeper than ${DEEPEST} tables`);
-    return value.map((item, index) => valueAt(item, here, String(index), depth + 1));
-  }
+function objectAt(value: object, path: string, depth: number): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value);
   if (value instanceof Date) {
     const seconds = Math.floor(value.getTime() / 1000);
-    if (!(seconds >= 0)) throw cannot(path, name, 'a date before 1970, or none at all');
+    if (!(seconds >= 0)) throw refused(path, 'is a date before 1970 or none at all');
     return new Date(seconds * 1000);
   }
-  if (value instanceof Uint8Array) return Buffer.from(value);
-  return tableAt(value as Record<string, unknown>, here, depth + 1);
+  if (depth > DEEPEST) throw refused(path, `is nested more than ${DEEPEST} deep, or contains itself`);
+  if (!Array.isArray(value)) return tableAt(value as Record<string, unknown>, `${path}.`, depth);
+  // Not `map`, which leaves the holes of a list out.
+  return Array.from(value, (item, index) => valueAt(item, path, `[${index}]`, depth + 1));
 }
 
-function cannot(path: string, name: string, what: string): EncodeError {
-  return new EncodeError(`header ${path === '' ? name : `${path}.${name}`} cannot be encoded: ${what}`);
+function refused(path: string, why: string): EncodeError {
+  const place = path.length > LONGEST_PLACE ? `${path.slice(0, LONGEST_PLACE)}…` : path;
+  return new EncodeError(`${place}" ${why}`);
 }
 
 /** Refuses a table that is too large for the wire. Throws `EncodeError`. */
-export function checkTableSize(table: WireTable): void {
+export function checkTableSize(table: WireTable, noun: 'headers' | 'arguments'): void {
   const size = sizeOfTable(table);
-  if (size > LARGEST_TABLE) {
-    throw new EncodeError(`the headers take ${size} bytes; the wire has room for ${LARGEST_TABLE}`);
-  }
+  if (size <= LARGEST_TABLE) return;
+  throw new EncodeError(`the ${noun} take ${size} bytes; allowed: up to ${LARGEST_TABLE}`);
 }
 
 function sizeOfTable(table: WireTable): number {
@@ -102,9 +116,27 @@ function sizeOfTable(table: WireTable): number {
 
 /** As AMQP writes it: one byte for the type, then the value, with four for the length of what has one. */
 function sizeOfValue(value: unknown): number {
-  if (typeof value === 'string') return 5 + Buffer.byteLength(value);
-  if (typeof value !== 'object') return 9;
-  if (value === null) return 1;
+  switch (typeof value) {
+    case 'string':
+      return 5 + Buffer.byteLength(value);
+    case 'number':
+      return sizeOfNumber(value);
+    case 'object':
+      return value === null ? 1 : sizeOfObject(value);
+    default:
+      return 2;
+  }
+}
+
+/** amqplib writes an integer in the narrowest signed type that holds it. */
+function sizeOfNumber(value: number): number {
+  if (!Number.isInteger(value)) return 9;
+  if (value >= -0x80 && value < 0x80) return 2;
+  if (value >= -0x8000 && value < 0x8000) return 3;
+  return value >= -0x8000_0000 && value < 0x8000_0000 ? 5 : 9;
+}
+
+function sizeOfObject(value: object): number {
   if (value instanceof Uint8Array) return 5 + value.byteLength;
   if (value instanceof Date) return 9;
   if (Array.isArray(value)) return value.reduce((size: number, item) => size + sizeOfValue(item), 5);

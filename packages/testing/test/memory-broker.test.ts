@@ -209,16 +209,43 @@ describe('the controls of a memory broker', () => {
     expect([broker.depth('a'), broker.depth('b')]).toEqual([1, 1]);
   });
 
-  test('cancel the consumers of a queue, whose deliveries can still be settled', async () => {
+  test('cancel the consumers of a queue, and what is out on them comes again', async () => {
+    const { broker, link, channel } = await open();
+    await link.declareQueue('q', queue());
+    await publish(channel, 'q', 'one');
+    await publish(channel, 'q', 'two');
+    const { deliveries, ended } = await consume(link, 'q');
+    expect(deliveries[0]?.ack()).toBe(true);
+    expect(broker.cancelConsumers('q')).toBe(1);
+    expect(broker.cancelConsumers('none')).toBe(0);
+    expect([ended.length, deliveries[1]?.ack()]).toEqual([1, false]);
+    await vi.waitUntil(() => broker.depth('q') === 1);
+    expect(broker.queues[0]).toMatchObject({ messages: 1, unsettled: 0, consumers: 0 });
+    expect(broker.links[0]?.consumers).toBe(0);
+    expect(broker.messages('q')[0]).toMatchObject({ redelivered: true });
+  });
+
+  test('cancel a consumer before its owner has heard that it is one', async () => {
     const { broker, link, channel } = await open();
     await link.declareQueue('q', queue());
     await publish(channel, 'q');
-    const { deliveries, ended } = await consume(link, 'q');
-    expect(broker.cancelConsumers('q')).toBe(1);
-    expect(broker.cancelConsumers('none')).toBe(0);
-    expect([ended.length, deliveries[0]?.ack()]).toEqual([1, true]);
-    await publish(channel, 'q');
-    expect([deliveries.length, broker.queues[0]?.unsettled, broker.depth('q')]).toEqual([1, 0, 1]);
+    const told: string[] = [];
+    const spec = { prefetch: 10, tag: '', exclusive: false, arguments: {} };
+    const consuming = link
+      .consume('q', spec, {
+        delivered: () => void told.push('delivered'),
+        ended: () => void told.push('ended'),
+      })
+      .then((subscription) => {
+        told.push('subscribed');
+        return subscription;
+      });
+    await link.deleteQueue('q');
+    const subscription = await consuming;
+    expect(told).toEqual(['delivered', 'ended', 'subscribed']);
+    await subscription.stop();
+    await subscription.release();
+    expect(broker.links[0]?.consumers).toBe(0);
   });
 
   test('cut the links that are chosen', async () => {

@@ -4,7 +4,7 @@ import { memoryBroker, transportSuite } from '../src/index.ts';
 describe('the in-memory broker', () => {
   const left = transportSuite({
     test,
-    features: ['cut', 'block', 'unblock', 'refused', 'unreachable'],
+    features: ['cut', 'block', 'unblock', 'cancel', 'refused', 'unreachable'],
     open: () => {
       const broker = memoryBroker();
       return {
@@ -13,6 +13,7 @@ describe('the in-memory broker', () => {
           cut: (name) => void broker.dropLinks({ name }),
           block: (reason) => broker.block(reason),
           unblock: () => broker.unblock(),
+          cancel: (queue) => void broker.cancelConsumers(queue),
           refused: () => {
             const wrong = memoryBroker();
             wrong.refuseDials('credentials');

@@ -18,13 +18,21 @@ export function isClosedAtOpen(error: unknown): boolean {
   return error instanceof Error && CLOSED_AT_OPEN.test(error.message);
 }
 
+/** OpenSSL's words for an answer that is not TLS, which is what a port for `amqp://` gives. */
+const NOT_TLS = 'wrong version number';
+
 /** The error of a dial out of what amqplib gave, or of the broker's reply where that is known. */
 export function connectErrorOf(
   error: unknown,
   label: string,
   reply: Reply | undefined = replyOf(error),
 ): ConnectError {
-  const words = reply === undefined ? wordsOf(error) : `${reply.code} ${reply.text}`;
+  const words = reply === undefined ? wordsOf(error) + hintOf(error) : `${reply.code} ${reply.text}`;
   const refused = reply !== undefined && REFUSALS.has(reply.code);
   return new ConnectError(`cannot connect to ${label}: ${words}`, { cause: error, refused });
+}
+
+function hintOf(error: unknown): string {
+  const { reason } = Object(error) as { readonly reason?: unknown };
+  return reason === NOT_TLS ? '; what answers there does not speak TLS' : '';
 }

@@ -1,4 +1,4 @@
-import { BrokerRefusedError, ConfigurationError, ConnectionLostError } from '@acemq/core';
+import { BrokerRefusedError, ConnectionLostError, EncodeError } from '@acemq/core';
 import type { Channel } from 'amqplib/callback_api';
 import type { Closable, LinkState } from './link-state.ts';
 import { type Reply, refusalOf, replyOf, wordsOf } from './refusal.ts';
@@ -52,8 +52,8 @@ export class LinkChannel<C extends Channel = Channel> implements Closable {
 
   /**
    * Asks the broker. Rejects with `BrokerRefusedError` when it refuses, which closes the channel; with
-   * `ConfigurationError` when the question cannot be encoded, in which case it is closed too: amqplib goes on
-   * waiting for an answer to what it has not sent.
+   * `EncodeError` when the question cannot be encoded, in which case it is closed too: amqplib goes on waiting
+   * for an answer to what it has not sent.
    */
   ask<T>(what: string, call: (raw: C, done: Done<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -166,10 +166,15 @@ function noChannelLeft(link: LinkState, error: Error | null): Error {
   return new BrokerRefusedError(NOT_ALLOWED, words, { what: 'open a channel', cause: error });
 }
 
+/** Whether every channel that was agreed on with the broker is in use. */
+export function isNoChannelLeft(error: unknown): boolean {
+  return error instanceof BrokerRefusedError && error.replyCode === NOT_ALLOWED;
+}
+
 function isEncoding(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError;
 }
 
-function unusable(what: string, error: unknown): ConfigurationError {
-  return new ConfigurationError(`${what}: ${wordsOf(error)}`, { cause: error });
+function unusable(what: string, error: unknown): EncodeError {
+  return new EncodeError(`${what}: ${wordsOf(error)}`, { cause: error });
 }

@@ -1,12 +1,9 @@
 import {
   BrokerRefusedError,
-  ConfigurationError,
   type ConsumeEvents,
   type ConsumeSpec,
   type Delivery,
-  type EncodeError,
   type ExchangeSpec,
-  type HeaderTable,
   type Link,
   type LinkEvents,
   type PublishChannel,
@@ -17,13 +14,15 @@ import {
   type Subscription,
 } from '@acemq/core';
 import type { Connection, Replies } from 'amqplib/callback_api';
+import { AskingChannels } from './asking-channels.ts';
 import { type Done, type LinkChannel, lostAs, openChannel } from './link-channel.ts';
 import type { LinkState } from './link-state.ts';
-import { wireTable } from './properties.ts';
 import { AmqplibPublishChannel } from './publish-channel.ts';
 import { PullChannels } from './pull-channels.ts';
 import { refusalOf, replyOf } from './refusal.ts';
+import { checkShortText } from './short-text.ts';
 import { subscribe } from './subscription.ts';
+import { wireArguments } from './table-size.ts';
 import { frameMaxOf, type MessageSender, socketOf } from './untyped.ts';
 
 /** Milliseconds for the broker to agree to the end of the link; then the socket is dropped. */
@@ -39,18 +38,16 @@ const LINGER = 1000;
  */
 const REFUSALS_OF_A_CONNECTION: ReadonlySet<number> = new Set([503, 530, 540]);
 
-/**
- * One connection of amqplib.
- *
- * A question is asked on a channel that nothing else uses, since a refusal closes the channel that asked. One
- * such channel is kept for the next question.
- */
+const EXCHANGE_NAME = 'the name of the exchange';
+const QUEUE_NAME = 'the name of the queue';
+
+/** One connection of amqplib. */
 export class AmqplibLink implements Link {
   readonly #model: Connection;
   readonly #state: LinkState;
   readonly #events: LinkEvents;
+  readonly #asking = new AskingChannels(() => this.#channel());
   readonly #pulls = new PullChannels(() => this.#channel());
-  #spare: LinkChannel | undefined;
   #begun = false;
   #blocked = false;
   #closing: Promise<void> | undefined;
@@ -91,7 +88,7 @@ export class AmqplibLink implements Link {
    */
   async begin(): Promise<void> {
     try {
-      this.#spare = await this.#channel();
+      this.#asking.keep(await this.#channel());
       this.#refuseIfGone();
     } catch (error) {
       this.#state.end(new Error('the broker closed the connection as soon as it was open'));
@@ -101,11 +98,13 @@ export class AmqplibLink implements Link {
   }
 
   async declareExchange(name: string, spec: ExchangeSpec): Promise<void> {
+    checkShortText(EXCHANGE_NAME, name);
+    checkShortText('the type of the exchange', spec.type);
     const what = `declare exchange "${name}"`;
     const options = {
       durable: spec.durable,
       autoDelete: spec.autoDelete,
-      arguments: tableFor(what, spec.arguments),
+      arguments: wireArguments(what, spec.arguments),
     };
     await this.#ask<Replies.AssertExchange>(what, (raw, done) =>
       raw.assertExchange(name, spec.type, options, done),
@@ -113,17 +112,22 @@ export class AmqplibLink implements Link {
   }
 
   async declareQueue(name: string, spec: QueueSpec): Promise<void> {
+    checkShortText(QUEUE_NAME, name);
     const what = `declare queue "${name}"`;
-    const options = { ...spec, arguments: tableFor(what, spec.arguments) };
+    const options = { ...spec, arguments: wireArguments(what, spec.arguments) };
     await this.#ask<Replies.AssertQueue>(what, (raw, done) => raw.assertQueue(name, options, done));
   }
 
   async bind(queue: string, exchange: string, routingKey: string): Promise<void> {
+    checkShortText(QUEUE_NAME, queue);
+    checkShortText(EXCHANGE_NAME, exchange);
+    checkShortText('the routing key', routingKey);
     const what = `bind queue "${queue}" to exchange "${exchange}" with "${routingKey}"`;
     await this.#ask<Replies.Empty>(what, (raw, done) => raw.bindQueue(queue, exchange, routingKey, {}, done));
   }
 
   async checkQueue(name: string): Promise<QueueState | undefined> {
+    checkShortText(QUEUE_NAME, name);
     const state = await unlessMissing(
       this.#ask<Replies.AssertQueue>(`ask for queue "${name}"`, (raw, done) => raw.checkQueue(name, done)),
     );
@@ -131,6 +135,7 @@ export class AmqplibLink implements Link {
   }
 
   async checkExchange(name: string): Promise<boolean> {
+    checkShortText(EXCHANGE_NAME, name);
     const what = `ask for exchange "${name}"`;
     const found = await unlessMissing(
       this.#ask<Replies.Empty>(what, (raw, done) => raw.checkExchange(name, done)),
@@ -139,6 +144,7 @@ export class AmqplibLink implements Link {
   }
 
   async deleteQueue(name: string): Promise<number> {
+    checkShortText(QUEUE_NAME, name);
     const what = `delete queue "${name}"`;
     const deleted = await unlessMissing(
       this.#ask<Replies.DeleteQueue>(what, (raw, done) => raw.deleteQueue(name, {}, done)),
@@ -147,11 +153,13 @@ export class AmqplibLink implements Link {
   }
 
   async deleteExchange(name: string): Promise<void> {
+    checkShortText(EXCHANGE_NAME, name);
     const what = `delete exchange "${name}"`;
     await unlessMissing(this.#ask<Replies.Empty>(what, (raw, done) => raw.deleteExchange(name, {}, done)));
   }
 
   async pull(queue: string): Promise<Delivery | undefined> {
+    checkShortText(QUEUE_NAME, queue);
     return this.#pulls.pull(queue);
   }
 
@@ -167,7 +175,7 @@ export class AmqplibLink implements Link {
   }
 
   async consume(queue: string, spec: ConsumeSpec, events: ConsumeEvents): Promise<Subscription> {
-    return subscribe(await this.#channel(), queue, spec, events);
+    return subscribe(() => this.#channel(), queue, spec, events);
   }
 
   close(): Promise<void> {
@@ -188,19 +196,15 @@ export class AmqplibLink implements Link {
     if (!this.open) throw this.#state.gone();
   }
 
-  async #ask<T>(what: string, call: (raw: LinkChannel['raw'], done: Done<T>) => void): Promise<T> {
+  #ask<T>(what: string, call: (raw: LinkChannel['raw'], done: Done<T>) => void): Promise<T> {
     this.#refuseIfGone();
-    const spare = this.#spare;
-    this.#spare = undefined;
-    const channel = spare?.open ? spare : await this.#channel();
-    try {
-      return await channel.ask(what, call);
-    } catch (error) {
-      throw this.#refusalOfConnection(what) ?? error;
-    } finally {
-      if (channel.open && this.#spare === undefined) this.#spare = channel;
-      else void channel.close();
-    }
+    return this.#asking.use(async (channel) => {
+      try {
+        return await channel.ask(what, call);
+      } catch (error) {
+        throw this.#refusalOfConnection(what) ?? error;
+      }
+    });
   }
 
   #refusalOfConnection(what: string): BrokerRefusedError | undefined {
@@ -213,6 +217,7 @@ export class AmqplibLink implements Link {
   #gone(reason: Error | undefined): void {
     const { closing } = this.#state;
     this.#state.end(reason);
+    this.#asking.end(this.#state.gone());
     this.#linger();
     if (closing || !this.#begun) return;
     // After the promises that have rejected by now have reached whoever awaits them.
@@ -230,6 +235,7 @@ export class AmqplibLink implements Link {
     const socket = socketOf(this.#model);
     const wasOpen = this.open;
     this.#state.close();
+    this.#asking.end(this.#state.gone());
     if (socket.closed) return;
     const timer = setTimeout(() => this.#state.drop(undefined), CLOSE_TIMEOUT);
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -252,14 +258,6 @@ export class AmqplibLink implements Link {
       // It was lost meanwhile.
       this.#state.drop(error);
     }
-  }
-}
-
-function tableFor(what: string, table: Readonly<HeaderTable>): object {
-  try {
-    return wireTable(table);
-  } catch (error) {
-    throw new ConfigurationError(`${what}: ${(error as EncodeError).message}`, { cause: error });
   }
 }
 

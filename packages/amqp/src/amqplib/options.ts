@@ -6,6 +6,7 @@ import {
 } from 'node:tls';
 import { ConfigurationError, checkOptions } from '@acemq/core';
 import type { Endpoint } from './endpoints.ts';
+import { wordsOf } from './refusal.ts';
 
 /** Who logs in. */
 export interface Credentials {
@@ -127,7 +128,7 @@ function readCertificates(
   try {
     return createSecureContext(certificates as SecureContextOptions);
   } catch (error) {
-    throw new ConfigurationError(`tls cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new ConfigurationError(`tls cannot be used: ${wordsOf(error)}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { EncodeError, type HeaderTable, type Outbound } from '@acemq/core';
+import { EncodeError, type HeaderTable, isShortText, LONGEST_NAME, type Outbound, shown } from '@acemq/core';
 import type { WireProperties } from './untyped.ts';
 
 /**
@@ -7,13 +7,23 @@ import type { WireProperties } from './untyped.ts';
  * amqplib reads a nested object with an own key `!` as a typed value (`{ '!': 'timestamp', value: 0 }`), and
  * gives one for what JavaScript has no type for. Here that notation never leaves the adapter: a timestamp is
  * a `Date` on both sides, and a table in which a sender wrote a key `!` stays a table. A decimal, which no
- * type of the port can hold, goes through as amqplib gives it, so that a copy of a message keeps it.
+ * type of the port can hold, goes through as amqplib gives it, so that a copy of a message keeps it. A 64-bit
+ * integer beyond 2^53 does not: amqplib has rounded it to a number by the time that it is seen here.
  */
 
 const NO_HEADERS: Readonly<Record<string, unknown>> = Object.freeze(Object.create(null));
 
-/** Deeper than any real header. What is nested deeper is handed over as amqplib decoded it. */
-const DEEPEST = 64;
+/**
+ * Deeper than any real header. What is nested deeper is not sent, since it is a circle or nearly one, and is
+ * handed over as amqplib decoded it where it comes.
+ */
+const DEEPEST = 100;
+
+/** How much of the way to a value an error shows. */
+const LONGEST_PLACE = 100;
+
+const SMALLEST_INTEGER = -(2n ** 63n);
+const LARGEST_INTEGER = 2n ** 63n - 1n;
 
 const LARGEST_DIGITS = 0xffff_ffff;
 
@@ -39,9 +49,15 @@ export function wireProperties(message: Outbound): WireProperties {
   };
 }
 
-/** A table for amqplib's encoder; the same object where nothing in it needs another form. */
-export function wireTable(table: Readonly<HeaderTable>): object {
-  return isPlain(table) ? table : encodeTable(table, '');
+/**
+ * A table for amqplib's encoder; the same object where nothing in it needs another form. Throws `EncodeError`,
+ * naming the value after `noun`, for what AMQP has no form for.
+ */
+export function wireTable(table: Readonly<HeaderTable>, noun: 'header' | 'argument' = 'header'): object {
+  if (typeof table !== 'object' || table === null || Array.isArray(table)) {
+    throw new EncodeError(`the ${noun}s are ${shown(table)}; allowed: an object of names and values`);
+  }
+  return isPlain(table) ? table : encodeTable(table, `${noun} "`, 0);
 }
 
 /**
@@ -51,6 +67,7 @@ function isPlain(table: Readonly<HeaderTable>): boolean {
   const prototype = Object.getPrototypeOf(table);
   if (prototype !== null && prototype !== Object.prototype) return false;
   for (const name in table) {
+    if (!isShortText(name)) return false;
     const value = table[name];
     switch (typeof value) {
       case 'string':
@@ -58,7 +75,7 @@ function isPlain(table: Readonly<HeaderTable>): boolean {
       case 'undefined':
         break;
       case 'number':
-        if (!Number.isFinite(value)) return false;
+        if (!isEncodedRight(value)) return false;
         break;
       default:
         if (value !== null) return false;
@@ -67,47 +84,69 @@ function isPlain(table: Readonly<HeaderTable>): boolean {
   return true;
 }
 
-function encodeTable(table: Readonly<Record<string, unknown>>, path: string): object {
+/**
+ * Whether amqplib writes this number as what it is. A fraction of 2^50 or more, and what is below the range
+ * of a 64-bit integer, it takes for one, and then cannot write it.
+ */
+function isEncodedRight(value: number): boolean {
+  return Math.abs(value) < 2 ** 50 || (Number.isInteger(value) && value >= -(2 ** 63));
+}
+
+function encodeTable(table: Readonly<Record<string, unknown>>, prefix: string, depth: number): object {
   const encoded: Record<string, unknown> = Object.create(null);
   for (const name of Object.keys(table)) {
     const value = table[name];
-    if (value !== undefined) encoded[name] = encodeValue(value, path === '' ? name : `${path}.${name}`);
+    if (value === undefined) continue;
+    if (!isShortText(name)) {
+      const bytes = Buffer.byteLength(name);
+      throw refused(prefix + name, `has a name of ${bytes} bytes; allowed: up to ${LONGEST_NAME}`);
+    }
+    encoded[name] = encodeValue(value, prefix + name, depth + 1);
   }
   return encoded;
 }
 
-function encodeValue(value: unknown, path: string): unknown {
+function encodeValue(value: unknown, path: string, depth: number): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
       // The broker cannot read such a double and closes the connection, with everything outstanding on it.
-      if (!Number.isFinite(value))
-        throw new EncodeError(`header "${path}" is ${value}: AMQP has no form for it`);
-      return value;
+      if (!Number.isFinite(value)) throw refused(path, `is ${value}: AMQP has no form for it`);
+      return isEncodedRight(value) ? value : { '!': 'double', value };
     case 'bigint':
-      return { '!': 'int64', value };
+      if (value >= SMALLEST_INTEGER && value <= LARGEST_INTEGER) return { '!': 'int64', value };
+      throw refused(path, 'is an integer of more than 64 bits: AMQP has no form for it');
     case 'object':
-      return value === null ? null : encodeObject(value, path);
+      return value === null ? null : encodeObject(value, path, depth);
     default:
-      throw new EncodeError(`header "${path}" is of type ${typeof value}: AMQP has no form for it`);
+      throw refused(path, `is of type ${typeof value}: AMQP has no form for it`);
   }
 }
 
-function encodeObject(value: object, path: string): unknown {
+function encodeObject(value: object, path: string, depth: number): unknown {
   if (value instanceof Uint8Array) return bufferOf(value);
   if (value instanceof Date) {
     const seconds = Math.floor(value.getTime() / 1000);
-    if (!(seconds >= 0)) throw new EncodeError(`header "${path}" is a date before 1970 or none at all`);
+    if (!(seconds >= 0)) throw refused(path, 'is a date before 1970 or none at all');
     return { '!': 'timestamp', value: seconds };
   }
-  if (Array.isArray(value)) return value.map((item, index) => encodeValue(item, `${path}[${index}]`));
+  if (depth > DEEPEST) throw refused(path, `is nested more than ${DEEPEST} deep, or contains itself`);
+  if (Array.isArray(value)) {
+    // Not `map`, which leaves the holes of a list out.
+    return Array.from(value, (item, index) => encodeValue(item, `${path}[${index}]`, depth + 1));
+  }
   if (isDecimal(value)) return value;
-  const table = encodeTable(value as Record<string, unknown>, path);
+  const table = encodeTable(value as Record<string, unknown>, `${path}.`, depth);
   // amqplib asks for an own key `!` and writes inherited ones, so that through a prototype a table stays a
   // table.
   return Object.hasOwn(table, '!') ? Object.create(table) : table;
+}
+
+function refused(path: string, why: string): EncodeError {
+  const place = path.length > LONGEST_PLACE ? `${path.slice(0, LONGEST_PLACE)}…` : path;
+  return new EncodeError(`${place}" ${why}`);
 }
 
 /** Headers as they came, with timestamps as dates. */

@@ -9,12 +9,13 @@ import {
   type PublishListener,
 } from '@acemq/core';
 import type { Message } from 'amqplib/callback_api';
+import { checkMessage } from './checked-message.ts';
 import { ConfirmWindow, type Pending } from './confirm-window.ts';
 import { type LinkChannel, lostAs } from './link-channel.ts';
 import type { LinkState } from './link-state.ts';
 import { bufferOf, wireProperties } from './properties.ts';
 import { wordsOf } from './refusal.ts';
-import { refuseAbove } from './table-size.ts';
+import { checkTableSize, refuseAbove } from './table-size.ts';
 import type { MessageSender, WireProperties } from './untyped.ts';
 
 /** What `basic.ack` and `basic.nack` say. */
@@ -64,13 +65,16 @@ export class AmqplibPublishChannel implements PublishChannel {
 
   publish(exchange: string, routingKey: string, message: Outbound, listener: PublishListener): boolean {
     if (!this.open) throw lostAs(this.#channel.gone('publish'));
+    checkMessage(exchange, routingKey, message);
+    const properties = wireProperties(message);
+    refuseAbove(this.#room.frameMax, properties);
     const { mandatory, messageId } = message;
     const fields = { exchange, routingKey, mandatory, immediate: false, ticket: 0 } as const;
     let roomLeft: boolean;
     try {
-      roomLeft = this.#channel.raw.sendMessage(fields, this.#properties(message), bufferOf(message.body));
+      roomLeft = this.#channel.raw.sendMessage(fields, properties, bufferOf(message.body));
     } catch (error) {
-      throw notWritten(error, this.#channel);
+      throw notWritten(error, properties, this.#channel);
     }
     this.#window.push({ exchange, routingKey, messageId, mandatory, listener, returned: undefined });
     return roomLeft && !this.#room.socket.writableNeedDrain;
@@ -80,12 +84,6 @@ export class AmqplibPublishChannel implements PublishChannel {
     const closing = this.#channel.close();
     this.#cut(new ConnectionLostError('the channel was closed before the broker confirmed the message'));
     return closing;
-  }
-
-  #properties(message: Outbound): WireProperties {
-    const properties = wireProperties(message);
-    refuseAbove(this.#room.frameMax, properties);
-    return properties;
   }
 
   #returned(message: Message): void {
@@ -121,12 +119,11 @@ export class AmqplibPublishChannel implements PublishChannel {
 }
 
 /**
- * amqplib throws its own error for a channel that is closing, and the encoder's for what cannot be encoded.
+ * amqplib throws its own error for a channel that is closing, and the encoder's for headers that are too
+ * large. Their size is worked out only then: it takes about as long as to encode them.
  */
-function notWritten(error: unknown, channel: LinkChannel): Error {
-  if (error instanceof EncodeError) return error;
-  if (error instanceof TypeError || error instanceof RangeError) {
-    return new EncodeError(`the message cannot be encoded: ${wordsOf(error)}`, { cause: error });
-  }
-  return lostAs(channel.gone('publish'));
+function notWritten(error: unknown, properties: WireProperties, channel: LinkChannel): Error {
+  if (!(error instanceof TypeError || error instanceof RangeError)) return lostAs(channel.gone('publish'));
+  checkTableSize(properties.headers, 'headers');
+  return new EncodeError(`the message cannot be encoded: ${wordsOf(error)}`, { cause: error });
 }

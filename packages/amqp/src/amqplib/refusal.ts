@@ -26,13 +26,23 @@ export function refusalOf(reply: Reply, what: string, cause?: unknown): BrokerRe
   return new BrokerRefusedError(reply.code, reply.text, { what, cause });
 }
 
+/**
+ * What OpenSSL says of an error: thread, `error`, code, library, function, reason, and then where in its own
+ * sources it came about.
+ */
+const OPENSSL_TEXT = /(?:[0-9A-F]+:)?error:[0-9A-F]+:([^:\n]*):[^:\n]*:([^:\n]*)(?::[^:\n]*:\d+:[^\n]*)?/gi;
+
 /** One line about an error. Node leaves the message of an `AggregateError` (every address refused) empty. */
 export function wordsOf(error: unknown): string {
   if (error === undefined || error === null) return 'no reason given';
   if (!(error instanceof Error)) return String(error);
   const reply = replyOf(error);
   if (reply !== undefined) return `${reply.code} ${reply.text}`;
-  if (error.message !== '') return error.message;
+  if (error.message !== '') return lineOf(error.message);
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
   return error.name;
+}
+
+function lineOf(text: string): string {
+  return text.replace(OPENSSL_TEXT, '$1: $2').replace(/\s+/g, ' ').trim();
 }

@@ -1,8 +1,19 @@
-import { ConnectionLostError, type ConsumeEvents, type ConsumeSpec, type Subscription } from '@acemq/core';
+import {
+  ConfigurationError,
+  ConnectionLostError,
+  type ConsumeEvents,
+  type ConsumeSpec,
+  type Subscription,
+  shown,
+} from '@acemq/core';
 import type { ConsumeMessage, Replies } from 'amqplib/callback_api';
 import { AmqplibDelivery } from './delivery.ts';
 import type { LinkChannel } from './link-channel.ts';
-import { wireTable } from './properties.ts';
+import { checkShortText } from './short-text.ts';
+import { wireArguments } from './table-size.ts';
+
+/** AMQP has two bytes for it, and takes 0 for no limit. */
+const LARGEST_PREFETCH = 65_535;
 
 /** A consumer and the channel that is its own. */
 class AmqplibSubscription implements Subscription {
@@ -39,13 +50,26 @@ class AmqplibSubscription implements Subscription {
   }
 }
 
-/** Subscribes on a channel opened for it, which is closed again when the broker refuses. */
+/**
+ * Subscribes on a channel opened for it, which is closed again when the broker refuses or ends the
+ * subscription.
+ */
 export async function subscribe(
-  channel: LinkChannel,
+  open: () => Promise<LinkChannel>,
   queue: string,
   spec: ConsumeSpec,
   events: ConsumeEvents,
 ): Promise<Subscription> {
+  checkShortText('the name of the queue', queue);
+  checkShortText('the consumer tag', spec.tag);
+  checkPrefetch(spec.prefetch);
+  const what = `consume from queue "${queue}"`;
+  const options = {
+    consumerTag: spec.tag,
+    exclusive: spec.exclusive,
+    arguments: wireArguments(what, spec.arguments),
+  };
+  const channel = await open();
   let running = false;
   const end = (error: Error): void => {
     if (!running) return;
@@ -53,19 +77,19 @@ export async function subscribe(
     events.ended(error);
   };
   const deliver = (message: ConsumeMessage | null): void => {
-    if (message !== null) events.delivered(new AmqplibDelivery(channel, message));
-    else end(cancelledByBroker(queue));
+    if (message !== null) {
+      events.delivered(new AmqplibDelivery(channel, message));
+    } else if (running) {
+      // The broker leaves the channel open, and what is out on it out. Closed first, so that nobody who is
+      // told settles what goes back.
+      void channel.close();
+      end(cancelledByBroker(queue));
+    }
   };
   channel.onGone = end;
-  const what = `consume from queue "${queue}"`;
   try {
     await channel.ask(what, (raw, done) => raw.prefetch(spec.prefetch, false, done));
     const { consumerTag } = await channel.ask<Replies.Consume>(what, (raw, done) => {
-      const options = {
-        consumerTag: spec.tag,
-        exclusive: spec.exclusive,
-        arguments: wireTable(spec.arguments),
-      };
       raw.consume(queue, deliver, options, (error, answer) => {
         // Here, not after the await: the end may be in the same read of the socket as the beginning.
         running = !error;
@@ -79,6 +103,13 @@ export async function subscribe(
     void channel.close();
     throw error;
   }
+}
+
+function checkPrefetch(prefetch: number): void {
+  if (Number.isInteger(prefetch) && prefetch >= 1 && prefetch <= LARGEST_PREFETCH) return;
+  throw new ConfigurationError(
+    `prefetch is ${shown(prefetch)}; allowed: a whole number from 1 to ${LARGEST_PREFETCH}`,
+  );
 }
 
 function cancelledByBroker(queue: string): ConnectionLostError {

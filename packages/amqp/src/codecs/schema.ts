@@ -84,5 +84,9 @@ function check(
   } catch (error) {
     return broken(error);
   }
-  return result instanceof Promise ? result.then(take, broken) : take(result);
+  return isThenable(result) ? Promise.resolve(result).then(take, broken) : take(result);
+}
+
+function isThenable<T>(result: T | PromiseLike<T>): result is PromiseLike<T> {
+  return typeof (result as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }

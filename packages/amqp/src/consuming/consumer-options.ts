@@ -1,6 +1,7 @@
 import {
   type Codec,
   ConfigurationError,
+  checkName,
   checkOptions,
   checkQueueName,
   type HeaderTable,
@@ -10,15 +11,7 @@ import {
   shown,
 } from '@acemq/core';
 import type { StandardSchema } from '../codecs/schema.ts';
-import {
-  argumentsOf,
-  nonBlank,
-  requireMethods,
-  schemaOf,
-  signalOf,
-  wholeNumber,
-  yesOrNo,
-} from '../option-checks.ts';
+import { argumentsOf, requireMethods, schemaOf, signalOf, wholeNumber, yesOrNo } from '../option-checks.ts';
 import { LONGEST_WAIT_HERE } from './settler.ts';
 
 /** AMQP's own limit of a prefetch count. */
@@ -45,7 +38,10 @@ export interface ConsumeOptions<T = unknown> {
   readonly schema?: StandardSchema<unknown, T> | undefined;
   /** The consumer tag. Default: the broker makes one up. Kept when the consumer subscribes again. */
   readonly tag?: string | undefined;
-  /** Whether no other consumer may read the queue. Default false. */
+  /**
+   * Whether no other consumer may read the queue, which only a classic queue knows; a quorum queue has
+   * `x-single-active-consumer`. Default false.
+   */
   readonly exclusive?: boolean | undefined;
   /** Arguments of the subscription, for example `x-priority`. */
   readonly arguments?: Readonly<HeaderTable> | undefined;
@@ -133,7 +129,7 @@ export function resolveConsumeOptions<T>(
     prefetch,
     codec: options.codec ?? defaults.codec,
     schema: schemaOf(options.schema),
-    tag: options.tag === undefined ? '' : nonBlank(options.tag, 'tag', ''),
+    tag: options.tag === undefined ? '' : checkName(options.tag, 'consumer tag'),
     exclusive: yesOrNo(options.exclusive, 'exclusive', false),
     arguments: argumentsOf(options.arguments),
     declare: yesOrNo(options.declare, 'declare', !queue.startsWith('amq.')),

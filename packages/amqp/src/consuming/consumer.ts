@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import {
   BrokerRefusedError,
   type Clock,
@@ -60,7 +59,6 @@ export class Consumer {
   readonly #parts: ConsumerParts;
   readonly #settler: Settler;
   readonly #host: RunHost;
-  readonly #abort = new AbortController();
   readonly #buffer = new DeliveryBuffer();
   readonly #runs = new Set<DeliveryRun>();
   #reader: Reader | undefined;
@@ -82,8 +80,6 @@ export class Consumer {
     this.#past = new Promise((resolve) => {
       this.#passed = resolve;
     });
-    // Every handler may listen to it, so that many listeners are no leak.
-    setMaxListeners(0, this.#abort.signal);
     const { options, publishing, telemetry, clock, logger, random, queue, handler } = parts;
     const { policy, ladder, codec, schema } = options;
     this.#settler = new Settler({ queue, ladder, policy, publishing, telemetry, clock, logger, random });
@@ -98,7 +94,6 @@ export class Consumer {
       clock,
       logger,
       random,
-      signal: this.#abort.signal,
       interceptors: parts.interceptors,
       closing: () => this.#closing !== undefined,
       decided: () => {
@@ -210,7 +205,10 @@ export class Consumer {
         ended: (error) => this.#ended(reader, error),
       },
     );
-    if (!reader.alive) return;
+    if (!reader.alive) {
+      await subscription.release();
+      return;
+    }
     reader.subscription = subscription;
     this.#refusals = 0;
     if (this.#stalled !== undefined) {
@@ -258,6 +256,8 @@ export class Consumer {
   #ended(reader: Reader, error: Error): void {
     if (!reader.alive) return;
     reader.alive = false;
+    // Its channel may still be open, with deliveries out on it that nobody would settle any more.
+    void reader.subscription?.release();
     if (this.#reader !== reader) return;
     this.#buffer.clear();
     for (const run of this.#runs) run.gone();
@@ -328,7 +328,6 @@ export class Consumer {
     }
     const unsettled = late ? [...this.#runs].filter((run) => run.live).length : 0;
     if (this.#runs.size > 0) {
-      this.#abort.abort(new Error('the consumer was closed and its deadline has passed'));
       for (const run of this.#runs) run.abandon();
     }
     await Promise.race([subscription?.release(), past]);

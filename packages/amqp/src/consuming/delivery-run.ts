@@ -1,11 +1,14 @@
 import {
+  AbortedError,
   type Ack,
   type Clock,
   type Codec,
   type ConsumeInterceptor,
+  DecodeError,
   type Delivery,
   type Envelope,
   type Handler,
+  isAck,
   type Logger,
   OUTCOME_ACKED,
   type RetryPolicy,
@@ -36,8 +39,6 @@ export interface RunHost {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: () => number;
-  /** Aborted when the deadline of a close has passed. */
-  readonly signal: AbortSignal;
   /** The chain as it is now. */
   interceptors(): readonly ConsumeInterceptor[];
   /** Whether the consumer is being closed. */
@@ -63,6 +64,7 @@ export class DeliveryRun {
   #started = 0;
   #decided = false;
   #abandoned = false;
+  #abort: AbortController | undefined;
   #waitsHere = false;
   #wake: (() => void) | undefined;
 
@@ -87,28 +89,51 @@ export class DeliveryRun {
     return this.#decided;
   }
 
+  /** Aborted when the deadline of a close has passed. Made when it is asked for: most handlers never do. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#abandoned) this.#abort.abort(pastDeadline());
+    return this.#abort.signal;
+  }
+
   /** Takes it up. Never throws. */
   start(): void {
     const host = this.#host;
     const { delivery } = this;
-    const envelope = readEnvelope(delivery, host.clock.now());
-    this.#envelope = envelope;
-    host.telemetry.arrived(envelope.attempt);
-    let payload: unknown;
     try {
-      payload = host.codec.decode(delivery.body, delivery.contentType);
-      if (host.schema !== undefined) payload = checkIncoming(host.schema, payload);
+      const envelope = readEnvelope(delivery, host.clock.now());
+      this.#envelope = envelope;
+      host.telemetry.arrived(envelope.attempt);
+      const payload = this.#decode(envelope);
+      if (this.#decided) return;
+      if (payload instanceof Promise) {
+        payload.then(
+          (checked: unknown) => this.#handle(checked),
+          (error: unknown) => this.#settle(settleUndecodable(error, envelope)),
+        );
+      } else {
+        this.#handle(payload);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The payload, or the promise of one where the schema answers later. Settles the run where there is none. */
+  #decode(envelope: Envelope): unknown {
+    const { codec, schema } = this.#host;
+    try {
+      const payload = codec.decode(this.delivery.body, this.delivery.contentType);
+      if (payload instanceof Promise) {
+        payload.catch(() => {});
+        throw new DecodeError(
+          `the codec for ${codec.contentType} answers with a promise; decode must answer at once`,
+        );
+      }
+      return schema === undefined ? payload : checkIncoming(schema, payload);
     } catch (error) {
       this.#settle(settleUndecodable(error, envelope));
-      return;
-    }
-    if (host.schema !== undefined && payload instanceof Promise) {
-      payload.then(
-        (checked: unknown) => this.#handle(checked),
-        (error: unknown) => this.#settle(settleUndecodable(error, envelope)),
-      );
-    } else {
-      this.#handle(payload);
+      return undefined;
     }
   }
 
@@ -119,26 +144,28 @@ export class DeliveryRun {
     let answer: Ack | Promise<Ack>;
     try {
       if (chain.length === 0) {
-        answer = host.handler(new RunMessage(this.delivery, host, this.envelope, payload));
+        answer = host.handler(new RunMessage(this, host.queue, this.envelope, payload));
       } else {
-        const context = new RunContext(this.delivery, host, this.envelope, payload);
+        const context = new RunContext(this, host, this.envelope, payload);
         this.#context = context;
         answer = runConsumeChain(chain, context, () =>
-          host.handler(new RunMessage(this.delivery, host, context.envelope, context.payload)),
+          host.handler(new RunMessage(this, host.queue, context.envelope, context.payload)),
         );
       }
     } catch (error) {
       this.#decide(retry(error));
       return;
     }
-    if (isThenable(answer)) {
-      answer.then(
-        (ack) => this.#decide(ack),
-        (error: unknown) => this.#decide(retry(error)),
-      );
-    } else {
+    if (isAck(answer)) {
       this.#decide(answer);
+      return;
     }
+    // What is neither an Ack nor a promise may still have a `then`, that throws or answers twice: a promise minds that.
+    const later: Promise<Ack> = answer instanceof Promise ? answer : Promise.resolve(answer);
+    later.then(
+      (ack) => this.#decide(ack),
+      (error: unknown) => this.#decide(retry(error)),
+    );
   }
 
   #decide(ack: Ack): void {
@@ -186,7 +213,7 @@ export class DeliveryRun {
   #fail(error: unknown): void {
     this.#host.logger.error('a delivery could not be settled and is left to the broker', {
       queue: this.#host.queue,
-      id: this.envelope.id,
+      id: this.#envelope?.id,
       error,
     });
     if (!this.#decided) {
@@ -253,10 +280,11 @@ export class DeliveryRun {
   /** The deadline of a close has passed: nothing more is done about it. */
   abandon(): void {
     this.#abandoned = true;
+    this.#abort?.abort(pastDeadline());
     this.#wake?.();
   }
 }
 
-function isThenable(answer: Ack | Promise<Ack>): answer is Promise<Ack> {
-  return typeof (answer as { readonly then?: unknown } | undefined | null)?.then === 'function';
+function pastDeadline(): AbortedError {
+  return new AbortedError('the consumer was closed and its deadline has passed');
 }

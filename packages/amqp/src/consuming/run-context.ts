@@ -1,9 +1,10 @@
-import type { ConsumeContext, Delivery, Envelope, Logger, Settlement } from '@acemq/core';
+import type { ConsumeContext, Envelope, Logger, Settlement } from '@acemq/core';
 import { tell } from '../listening.ts';
 import type { MessageSource } from './run-message.ts';
 
 /** What a context takes from the consumer that runs the chain. */
-export interface ContextSource extends MessageSource {
+export interface ContextHost {
+  readonly queue: string;
   readonly logger: Logger;
 }
 
@@ -17,12 +18,14 @@ export class RunContext implements ConsumeContext {
   readonly contentType: string | undefined;
   readonly redelivered: boolean;
   readonly body: Uint8Array;
-  readonly signal: AbortSignal;
+  readonly #source: MessageSource;
   readonly #logger: Logger;
   #state: Map<unknown, unknown> | undefined;
   #listeners: ((settlement: Settlement) => void)[] | undefined = [];
 
-  constructor(delivery: Delivery, host: ContextSource, envelope: Envelope, payload: unknown) {
+  constructor(source: MessageSource, host: ContextHost, envelope: Envelope, payload: unknown) {
+    const { delivery } = source;
+    this.#source = source;
     this.envelope = envelope;
     this.payload = payload;
     this.queue = host.queue;
@@ -31,8 +34,11 @@ export class RunContext implements ConsumeContext {
     this.contentType = delivery.contentType;
     this.redelivered = delivery.redelivered;
     this.body = delivery.body;
-    this.signal = host.signal;
     this.#logger = host.logger;
+  }
+
+  get signal(): AbortSignal {
+    return this.#source.signal;
   }
 
   get state(): Map<unknown, unknown> {

@@ -1,8 +1,8 @@
 import type { Delivery, Envelope, Message } from '@acemq/core';
 
-/** What a message takes from the consumer that hands it over. */
+/** What a message is of: one delivery, and the signal of its run. */
 export interface MessageSource {
-  readonly queue: string;
+  readonly delivery: Delivery;
   readonly signal: AbortSignal;
 }
 
@@ -10,38 +10,35 @@ export interface MessageSource {
 export class RunMessage implements Message<unknown> {
   readonly payload: unknown;
   readonly envelope: Envelope;
-  readonly #delivery: Delivery;
-  readonly #consumer: MessageSource;
+  readonly queue: string;
+  readonly #source: MessageSource;
 
-  constructor(delivery: Delivery, consumer: MessageSource, envelope: Envelope, payload: unknown) {
+  constructor(source: MessageSource, queue: string, envelope: Envelope, payload: unknown) {
     this.payload = payload;
     this.envelope = envelope;
-    this.#delivery = delivery;
-    this.#consumer = consumer;
+    this.queue = queue;
+    this.#source = source;
   }
 
-  get queue(): string {
-    return this.#consumer.queue;
-  }
   get exchange(): string {
-    return this.#delivery.exchange;
+    return this.#source.delivery.exchange;
   }
   get routingKey(): string {
-    return this.#delivery.routingKey;
+    return this.#source.delivery.routingKey;
   }
   get contentType(): string | undefined {
-    return this.#delivery.contentType;
+    return this.#source.delivery.contentType;
   }
   get redelivered(): boolean {
-    return this.#delivery.redelivered;
+    return this.#source.delivery.redelivered;
   }
   get body(): Uint8Array {
-    return this.#delivery.body;
+    return this.#source.delivery.body;
   }
   get replyTo(): string | undefined {
-    return this.#delivery.replyTo;
+    return this.#source.delivery.replyTo;
   }
   get signal(): AbortSignal {
-    return this.#consumer.signal;
+    return this.#source.signal;
   }
 }

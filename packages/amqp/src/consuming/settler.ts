@@ -1,22 +1,27 @@
 import {
   type Clock,
   copyHeaders,
+  cutText,
   deadLetterQueueName,
   type Envelope,
   envelopeHeaders,
+  essentialHeaders,
   type HeaderTable,
+  isShortText,
   type Logger,
   OUTCOME_IN_PROGRESS,
   type Outbound,
   parkedQueueName,
   type RetryLadder,
   type RetryPolicy,
+  randomId,
   renderDelay,
   type Settlement,
 } from '@acemq/core';
 import { WHERE_BROKER, WHERE_CONSUMER, WHERE_REQUEUED } from '@acemq/observe';
 import { type Backoff, backoffCeiling } from '../link/backoff.ts';
 import { Copy, type CopyAnswer } from '../publishing/copy.ts';
+import type { PublishFailure } from '../publishing/pending.ts';
 import type { PublishLink } from '../publishing/publish-link.ts';
 import type { ConsumeTelemetry } from '../telemetry.ts';
 import type { DeliveryRun } from './delivery-run.ts';
@@ -26,8 +31,14 @@ import type { DeliveryRun } from './delivery-run.ts';
  */
 export const LONGEST_WAIT_HERE: number = 15 * 60_000;
 
+/** How much of an id a log line has, in characters. */
+const LONGEST_LOGGED = 80;
+
 /** How a copy that got no verdict is tried again. */
 const HELD_BACKOFF: Backoff = { initial: 1_000, max: 30_000 };
+
+/** A nack carries no words. */
+const NACKED = 'the broker answered with a nack';
 
 /** What a {@link Settler} is made with. */
 export interface SettlerOptions {
@@ -50,10 +61,15 @@ export interface SettlerOptions {
  * delivery is *held*: unsettled, in its prefetch slot, its handler not run again, until the copy can be
  * placed. Giving it back to the queue instead would run the handler again, and spend the delivery limit of a
  * quorum queue that has one, after which the broker drops the message.
+ *
+ * A set-aside is held after a nack too: its queue is there and full, and the broker, dead-lettering the
+ * message into the same queue by itself, would drop it without a word.
  */
 export class Settler {
   readonly #options: SettlerOptions;
   #held = 0;
+  /** Copies that are being published for the first time. */
+  #placing = 0;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -61,7 +77,8 @@ export class Settler {
 
   /** Deliveries whose copy cannot be placed at present. */
   get held(): number {
-    return this.#held;
+    // A copy that was written into an alarm lies in the socket, however long the alarm lasts.
+    return this.#held + (this.#options.publishing.ready ? 0 : this.#placing);
   }
 
   /**
@@ -77,21 +94,23 @@ export class Settler {
   async #setAside(run: DeliveryRun, target: 'dlq' | 'parked'): Promise<void> {
     const { queue, telemetry, logger } = this.#options;
     const place = target === 'parked' ? parkedQueueName(queue) : deadLetterQueueName(queue);
-    const placed = await this.#place(run, place);
+    let failed = false;
+    const fail = (words: string, reason: string): void => {
+      if (!failed) telemetry.setAsideFailed(place);
+      failed = true;
+      logger.error(words, { queue, target: place, id: run.envelope.id, reason });
+    };
+    const placed = await this.#place(run, place, (reason) => {
+      if (!failed) fail('a message could not be set aside; it is held until there is room for it', reason);
+    });
     if (placed === undefined) return;
     if (placed.verdict === 'confirmed') {
       run.ack();
       return;
     }
-    telemetry.setAsideFailed(place);
-    logger.error(
-      'a message could not be set aside; it is rejected to the dead-letter exchange of its queue',
-      {
-        queue,
-        target: place,
-        id: run.envelope.id,
-        reason: placed.reason,
-      },
+    fail(
+      'a message could not be set aside; it is rejected to the dead-letter exchange of its queue, and dropped if it has none',
+      placed.reason,
     );
     run.nack(false);
   }
@@ -152,39 +171,47 @@ export class Settler {
 
   /**
    * The broker's verdict about a copy, however long that takes; undefined when the delivery is no longer
-   * ours.
+   * ours. With `nacked` a nack is none: it is called, and the copy tried again.
    */
-  async #place(run: DeliveryRun, queue: string): Promise<Judged | undefined> {
+  async #place(
+    run: DeliveryRun,
+    queue: string,
+    nacked?: (reason: string) => void,
+  ): Promise<Judged | undefined> {
     const { publishing, logger, clock, random } = this.#options;
     let message = copyOf(run, copyHeaders(run.envelope));
-    let bare = false;
+    const lesser = [envelopeHeaders, essentialHeaders];
     let held = false;
+    const hold = (answer: CopyAnswer): void => {
+      if (held) return;
+      held = true;
+      this.#held += 1;
+      logger.warn('a message is held: its copy cannot be placed at present', {
+        queue,
+        id: run.envelope.id,
+        reason: describe(answer),
+      });
+    };
     try {
       for (let attempt = 1; ; attempt += 1) {
         if (!run.live) return undefined;
-        const answer = await this.#publish(queue, message);
-        if (answer.verdict !== undefined) return answer;
-        const { failure } = answer;
-        if (failure.kind === 'unwritable') {
-          if (bare) return { verdict: 'nacked', reason: failure.error.message };
-          bare = true;
-          message = copyOf(run, envelopeHeaders(run.envelope));
-          logger.warn('the headers of a message cannot be encoded; its copy carries the envelope alone', {
+        const answer = await this.#publish(queue, message, hold);
+        if (answer.verdict !== undefined) {
+          if (answer.verdict !== 'nacked' || nacked === undefined) return answer;
+          nacked(describe(answer));
+        } else if (answer.failure.kind === 'unwritable') {
+          const fewer = lesser.shift();
+          const reason = answer.failure.error.message;
+          if (fewer === undefined) return { verdict: 'nacked', reason };
+          message = copyOf(run, fewer(run.envelope));
+          logger.warn('the headers of a message cannot be written; its copy leaves some of them out', {
             queue,
-            id: run.envelope.id,
-            reason: failure.error.message,
+            id: cutText(run.envelope.id, LONGEST_LOGGED),
+            reason,
           });
           continue;
         }
-        if (!held) {
-          held = true;
-          this.#held += 1;
-          logger.warn('a message is held: its copy cannot be placed at present', {
-            queue,
-            id: run.envelope.id,
-            reason: describeFailure(answer),
-          });
-        }
+        hold(answer);
         if (publishing.ready) {
           const ceiling = backoffCeiling(HELD_BACKOFF, attempt);
           await run.interruptible((wake) => clock.after(ceiling * (0.5 + random() / 2), wake));
@@ -196,8 +223,11 @@ export class Settler {
     }
   }
 
-  #publish(queue: string, message: Outbound): Promise<CopyAnswer> {
-    return new Promise((resolve) => this.#options.publishing.publish(new Copy(queue, message, resolve)));
+  #publish(queue: string, message: Outbound, hold: (answer: CopyAnswer) => void): Promise<CopyAnswer> {
+    const delayed = (failure: PublishFailure): void => hold({ verdict: undefined, failure });
+    return new Promise((resolve) => {
+      this.#options.publishing.publish(new Copy(queue, message, resolve, delayed));
+    });
   }
 }
 
@@ -208,7 +238,8 @@ function copyOf(run: DeliveryRun, headers: HeaderTable): Outbound {
   return {
     body: delivery.body,
     contentType: delivery.contentType,
-    messageId: run.envelope.id,
+    // A foreign sender may have put more into the header than the property holds; the header still carries it.
+    messageId: isShortText(run.envelope.id) ? run.envelope.id : randomId(),
     replyTo: delivery.replyTo,
     headers,
     persistent: true,
@@ -221,7 +252,8 @@ function secondsOf(envelope: Envelope): number {
   return Math.floor(envelope.firstSeen / 1000);
 }
 
-function describeFailure(answer: Extract<CopyAnswer, { readonly verdict: undefined }>): string {
+function describe(answer: CopyAnswer): string {
+  if (answer.verdict !== undefined) return answer.reason === '' ? NACKED : answer.reason;
   const { failure } = answer;
   switch (failure.kind) {
     case 'paused':

@@ -1,63 +1,89 @@
-import { BatchPublishError, type Envelope } from '@acemq/core';
+import { BatchPublishError, describeError, type Envelope } from '@acemq/core';
 import type { PublishFailure } from './pending.ts';
+
+/** What a {@link Batch} is made with. */
+export interface BatchParts<T> {
+  /** How many of its sends may be open at once. */
+  readonly most: number;
+  send(payload: T): Promise<Envelope>;
+  /** The error of a payload that is not even tried. */
+  refuse(failure: PublishFailure): Error;
+}
 
 /** The sends of one `sendAll`, and how each of them ended, in the order of the payloads. */
 export class Batch<T> {
-  readonly #send: (payload: T) => Promise<Envelope>;
-  readonly #skip: (failure: PublishFailure) => Error;
+  readonly #parts: BatchParts<T>;
   readonly #envelopes: Envelope[] = [];
   readonly #errors: (Error | undefined)[] = [];
   #open = 0;
   #failed = false;
-  #stalled: PublishFailure | undefined;
-  #finished: (() => void) | undefined;
+  #end: PublishFailure | undefined;
+  #waiting: (() => void) | undefined;
 
-  /** `skip` makes the error of a payload that is not even tried, since the one before it waited in vain. */
-  constructor(send: (payload: T) => Promise<Envelope>, skip: (failure: PublishFailure) => Error) {
-    this.#send = send;
-    this.#skip = skip;
+  constructor(parts: BatchParts<T>) {
+    this.#parts = parts;
   }
 
-  /**
-   * Nobody got a permit for the whole time-out: waiting for the same again with each of the rest would take
-   * ages.
-   */
-  stall(failure: PublishFailure): void {
-    this.#stalled = failure;
+  /** Payloads that were taken so far. */
+  get taken(): number {
+    return this.#errors.length;
   }
 
-  get stalled(): boolean {
-    return this.#stalled !== undefined;
+  /** Whether as many sends are open as may be. */
+  get isFull(): boolean {
+    return this.#open >= this.#parts.most;
   }
 
+  /** Whether no further payload is tried. */
+  get isEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Tries no further payload: each would end as the one before it did, and take its time over it. */
+  end(failure: PublishFailure): void {
+    this.#end ??= failure;
+  }
+
+  /** Takes one payload: sends it, or refuses it when the batch has ended. */
   add(payload: T): void {
-    const at = this.#errors.length;
-    this.#errors.push(undefined);
-    if (this.#stalled !== undefined) {
-      this.#failed = true;
-      this.#errors[at] = this.#skip(this.#stalled);
+    if (this.#end !== undefined) {
+      this.refuse(1);
       return;
     }
+    const at = this.#errors.length;
+    this.#errors.push(undefined);
     this.#open += 1;
-    this.#send(payload).then(
+    this.#parts.send(payload).then(
       (envelope) => {
         this.#envelopes[at] = envelope;
         this.#done();
       },
-      (error: Error) => {
-        this.#errors[at] = error;
+      (error: unknown) => {
+        this.#errors[at] = error instanceof Error ? error : new Error(describeError(error), { cause: error });
         this.#failed = true;
         this.#done();
       },
     );
   }
 
-  /** Resolves when every outcome is known. */
-  async settled(): Promise<void> {
+  /** Counts payloads that are not tried. */
+  refuse(count: number): void {
+    const failure = this.#end ?? { kind: 'closed' };
+    for (let refused = 0; refused < count; refused += 1) this.#errors.push(this.#parts.refuse(failure));
+    if (count > 0) this.#failed = true;
+  }
+
+  /** Resolves when one of the open sends has ended, at once when there is none. */
+  async turn(): Promise<void> {
     if (this.#open === 0) return;
     await new Promise<void>((resolve) => {
-      this.#finished = resolve;
+      this.#waiting = resolve;
     });
+  }
+
+  /** Resolves when every outcome is known. */
+  async settled(): Promise<void> {
+    while (this.#open > 0) await this.turn();
   }
 
   /** Every outcome is known: the envelopes, or a `BatchPublishError`. */
@@ -69,6 +95,8 @@ export class Batch<T> {
 
   #done(): void {
     this.#open -= 1;
-    if (this.#open === 0) this.#finished?.();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
   }
 }

@@ -12,10 +12,18 @@ export type CopyAnswer =
  */
 export class Copy extends Pending {
   readonly #told: (answer: CopyAnswer) => void;
+  readonly #delayed: (failure: PublishFailure) => void;
 
-  constructor(queue: string, message: Outbound, told: (answer: CopyAnswer) => void) {
+  /** `delayed` is told, each time, when no answer has come within the time-out because of an alarm. */
+  constructor(
+    queue: string,
+    message: Outbound,
+    told: (answer: CopyAnswer) => void,
+    delayed: (failure: PublishFailure) => void,
+  ) {
     super('', queue, message, true);
     this.#told = told;
+    this.#delayed = delayed;
   }
 
   judged(verdict: PublishVerdict, reason: string): void {
@@ -24,5 +32,9 @@ export class Copy extends Pending {
 
   failed(failure: PublishFailure): void {
     this.#told({ verdict: undefined, failure });
+  }
+
+  override delayed(reason: string): void {
+    this.#delayed({ kind: 'paused', reason });
   }
 }

@@ -60,6 +60,9 @@ export abstract class Pending implements PublishListener {
   abstract judged(verdict: PublishVerdict, reason: string): void;
   abstract failed(failure: PublishFailure): void;
 
+  /** Written into an alarm, and no confirm within the time-out: it goes on waiting, since it is a copy. */
+  delayed(_reason: string): void {}
+
   answered(verdict: PublishVerdict, reason: string): void {
     this.route?.answered(this, verdict, reason);
   }

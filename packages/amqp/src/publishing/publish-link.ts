@@ -37,8 +37,9 @@ export class PublishLink {
   #stopped = false;
   #abandoned = false;
   #free: number;
-  /** When a permit last came back, or the link last went: what "without progress" is counted from. */
+  /** When the broker last gave a permit back, or the link last went: what "without progress" is counted from. */
   #progress = 0;
+  #silence: PublishFailure | undefined;
   readonly #waiting = new PendingList();
   /** Everything past the wait for a permit, oldest stage first, so that the head is the next to time out. */
   readonly #outstanding = new PendingList();
@@ -104,6 +105,24 @@ export class PublishLink {
     pending.failed({ kind: 'aborted', written: pending.stage === 'written', cause });
   }
 
+  /** How many application messages may be outstanding at once. */
+  get permits(): number {
+    return this.#options.permits;
+  }
+
+  /** Whether the application's messages are refused, since the connection is being closed. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /**
+   * Set while what was written times out and nothing has been answered for the whole time-out: a batch that
+   * went on would wait as long for each of its parts.
+   */
+  get silence(): PublishFailure | undefined {
+    return this.#silence;
+  }
+
   /** Whether a message could be written now. */
   get hasRoom(): boolean {
     return this.#free > 0 && this.#waiting.size === 0 && this.#up;
@@ -140,6 +159,7 @@ export class PublishLink {
   /** The link is up: what waits is written, as far as there are permits. */
   attach(link: Link): void {
     this.#link = link;
+    this.#silence = undefined;
     this.#progress = this.#options.clock.elapsed();
     this.#channels.attach(link);
     this.#becomeReady();
@@ -148,6 +168,7 @@ export class PublishLink {
   /** The link is gone. What was written on it has been cut by the transport already. */
   detach(): void {
     this.#link = undefined;
+    this.#silence = undefined;
     this.#blockedReason = undefined;
     this.#progress = this.#options.clock.elapsed();
     this.#channels.detach(new ConnectionLostError('the connection was lost before the message was written'));
@@ -155,7 +176,7 @@ export class PublishLink {
 
   /**
    * The broker takes no publishes: what waits is refused now, what is written goes on waiting for its
-   * confirm.
+   * confirm. A copy does so for as long as the alarm lasts.
    */
   block(reason: string): void {
     this.#blockedReason = reason;
@@ -164,6 +185,7 @@ export class PublishLink {
 
   unblock(): void {
     this.#blockedReason = undefined;
+    this.#renewCopies();
     this.#becomeReady();
   }
 
@@ -227,7 +249,7 @@ export class PublishLink {
       pending.failed(
         failure instanceof EncodeError
           ? { kind: 'unwritable', error: failure }
-          : { kind: 'stalled', reason: `${failure.message}; nothing was written` },
+          : { kind: 'stalled', reason: failure.message },
       );
     }
   }
@@ -257,14 +279,19 @@ export class PublishLink {
     pending.failed({ kind: 'stalled', reason: `no channel could be opened: ${error.message}` });
   }
 
-  #end(pending: Pending): void {
+  /**
+   * Gives the permit back. `progress` is false where nobody answered, but a time-out ended it: that must not
+   * keep the others waiting on, one time-out after the other, or a batch writing into the silence.
+   */
+  #end(pending: Pending, progress = true): void {
     this.#outstanding.remove(pending);
     pending.stage = 'done';
     if (!pending.copy) this.#free += 1;
-    if (this.#waiting.size > 0 || this.#room.size > 0) {
+    if (progress) {
       this.#progress = this.#options.clock.elapsed();
-      this.#drain();
+      this.#silence = undefined;
     }
+    if (this.#waiting.size > 0 || this.#room.size > 0) this.#drain(progress);
     if (this.#idle.length > 0) this.#settleIdle();
   }
 
@@ -276,7 +303,7 @@ export class PublishLink {
     for (const work of waiting) work();
   }
 
-  #drain(): void {
+  #drain(progress = true): void {
     if (!this.#up || this.#blockedReason !== undefined || this.#abandoned) return;
     let pending = this.#waiting.head;
     while (pending !== undefined && (pending.copy || this.#free > 0)) {
@@ -284,7 +311,7 @@ export class PublishLink {
       this.#start(pending);
       pending = this.#up ? this.#waiting.head : undefined;
     }
-    if (this.#room.size > 0 && this.hasRoom) this.#room.release();
+    if (progress && this.#room.size > 0 && this.hasRoom) this.#room.release();
   }
 
   #refuseUnwritten(failure: PublishFailure): void {
@@ -327,7 +354,7 @@ export class PublishLink {
     const due = this.#nextDue();
     if (due === undefined) return;
     const { clock } = this.#options;
-    this.#timer = clock.after(Math.max(1, due - clock.elapsed()), () => this.#expire(), { background: true });
+    this.#timer = clock.after(Math.max(1, due - clock.elapsed()), () => this.#due(), { background: true });
   }
 
   #nextDue(): number | undefined {
@@ -341,21 +368,58 @@ export class PublishLink {
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
+  /**
+   * One turn of the event loop later: timers come before sockets, and where something has kept the loop busy
+   * past the time-out the answers are here, unread.
+   */
+  #due(): void {
+    this.#timer = this.#options.clock.after(0, () => this.#expire(), { background: true });
+  }
+
   #expire(): void {
     this.#timer = undefined;
     const { clock, confirmTimeout } = this.#options;
     const now = clock.elapsed();
-    this.#expireOutstanding(now - confirmTimeout);
+    // First those who got no permit in time: those of the messages that time out now come too late for them.
     this.#expireWaiting(now - confirmTimeout);
+    this.#expireOutstanding(now - confirmTimeout);
     this.#watch();
+  }
+
+  /**
+   * Under an alarm a copy lies in the socket, and the broker takes it when the alarm ends: to give it up and
+   * place another would be to place two.
+   */
+  #renew(copy: Pending): void {
+    this.#outstanding.remove(copy);
+    copy.since = this.#options.clock.elapsed();
+    this.#outstanding.add(copy);
+  }
+
+  #renewCopies(): void {
+    let pending = this.#outstanding.head;
+    for (let left = this.#outstanding.size; left > 0 && pending !== undefined; left -= 1) {
+      const next: Pending | undefined = pending.next;
+      if (pending.copy && pending.stage === 'written') this.#renew(pending);
+      pending = next;
+    }
   }
 
   #expireOutstanding(before: number): void {
     const { confirmTimeout } = this.#options;
     let pending = this.#outstanding.head;
+    if (pending !== undefined && pending.since <= before && this.#progress <= before) {
+      this.#silence = { kind: 'stalled', reason: this.#stallReason() };
+    }
     while (pending !== undefined && pending.since <= before) {
       const written = pending.stage === 'written';
-      this.#end(pending);
+      if (written && pending.copy && this.#blockedReason !== undefined) {
+        this.#renew(pending);
+        pending.delayed(this.#blockedReason);
+        pending = this.#outstanding.head;
+        continue;
+      }
+      this.#end(pending, false);
       pending.failed(
         written
           ? { kind: 'timeout', reason: `the broker did not confirm it within ${confirmTimeout} ms` }

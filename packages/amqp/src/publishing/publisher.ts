@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   AbortedError,
   type AceMQError,
@@ -16,11 +17,13 @@ import {
   writeHeaders,
 } from '@acemq/core';
 import { OUTCOME_FAILED, OUTCOME_REFUSED, type PublishOutcome } from '@acemq/observe';
+import { encodeWith } from '../codecs/encode-with.ts';
 import { checkOutgoing, type StandardSchema } from '../codecs/schema.ts';
 import { type Interceptors, runPublishChain } from '../interceptors.ts';
 import { signalOf, yesOrNo } from '../option-checks.ts';
 import { type PublishTelemetry, seconds } from '../telemetry.ts';
 import { Batch } from './batch.ts';
+import { checkSource, draw } from './drawing.ts';
 import { failureError, type PublishSubject } from './publish-errors.ts';
 import type { PublishLink } from './publish-link.ts';
 import {
@@ -110,42 +113,39 @@ export class Publisher<T = unknown> {
    *
    * Resolves, when all are confirmed, to their envelopes in the order of the payloads; an empty batch
    * resolves to an empty list. A failure does not keep the others from being sent: rejects, when every
-   * outcome is known, with `BatchPublishError` (`ACEMQ_PUBLISH_BATCH`), whose `errors` say which. An error of the iterable itself ends the
-   * batch: it is thrown on when the outcome of what was sent by then is known.
+   * outcome is known, with `BatchPublishError` (`ACEMQ_PUBLISH_BATCH`), whose `errors` say which. An error of
+   * the iterable itself ends the batch: it is thrown on when the outcome of what was sent by then is known. A
+   * connection that is closed, or that has no permit for the whole `confirmTimeout`, ends it too: no further
+   * payload is drawn.
    */
   async sendAll(payloads: Iterable<T> | AsyncIterable<T>, options?: SendOptions): Promise<Envelope[]> {
     if (options?.id !== undefined) {
       throw new ConfigurationError('sendAll cannot give every message the same id; leave id out');
     }
+    checkSource(payloads);
     const { publishing, telemetry } = this.#parts;
-    const batch = new Batch<T>(
-      (payload) => this.send(payload, options),
-      (failure) => {
+    // One listener on the caller's signal, and not one a message.
+    const aborting = new AbortController();
+    setMaxListeners(0, aborting.signal);
+    const each = options?.signal === undefined ? options : { ...options, signal: aborting.signal };
+    const abort = (): void => aborting.abort(options?.signal?.reason);
+    if (options?.signal?.aborted === true) abort();
+    options?.signal?.addEventListener('abort', abort, { once: true });
+    const batch = new Batch<T>({
+      most: publishing.permits,
+      send: (payload) => this.send(payload, each),
+      refuse: (failure) => {
         this.#countFailure(undefined, options, telemetry.active ? seconds() : 0, OUTCOME_FAILED);
         return failureError(failure, this.#subject('', options));
       },
-    );
-    const room = async (): Promise<void> => {
-      const failure = await publishing.room();
-      if (failure !== undefined) batch.stall(failure);
-    };
+    });
     try {
-      if (Symbol.asyncIterator in payloads) {
-        for await (const payload of payloads) {
-          if (!publishing.hasRoom && !batch.stalled) await room();
-          batch.add(payload);
-        }
-      } else {
-        for (const payload of payloads) {
-          if (!publishing.hasRoom && !batch.stalled) await room();
-          batch.add(payload);
-        }
-      }
+      await draw(payloads, batch, publishing);
     } catch (error) {
       await batch.settled();
       throw error;
     }
-    return batch.outcome();
+    return batch.outcome().finally(() => options?.signal?.removeEventListener('abort', abort));
   }
 
   #context(payload: T, options: SendOptions | undefined): PublishContext {
@@ -277,7 +277,7 @@ export class Publisher<T = unknown> {
     if (sending.signal?.aborted === true) throw aborted(sending.signal);
     const { envelope } = context;
     const message: Outbound = {
-      body: sending.codec.encode(context.payload),
+      body: encodeWith(sending.codec, context.payload),
       contentType: sending.codec.contentType,
       messageId: envelope.id,
       replyTo: context.replyTo,

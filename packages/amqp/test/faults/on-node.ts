@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Metrics } from '@acemq/observe';
 import { type FaultConnection, type FaultProxy, faultProxy } from '@acemq/testing';
-import { afterAll, afterEach, beforeAll, onTestFinished, vi } from 'vitest';
-import { type Connection, type ConnectOptions, connect, type StateEvent } from '../../src/index.ts';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, vi } from 'vitest';
+import {
+  type Connection,
+  type ConnectOptions,
+  connect,
+  type LinkRole,
+  type StateEvent,
+} from '../../src/index.ts';
 import { keepingLogger, type LogLine } from '../setting.ts';
 import { type FaultNode, startNode } from './node.ts';
 import type { NodeConfiguration } from './node-files.ts';
@@ -73,11 +79,26 @@ export function queueName(): string {
 }
 
 /** The proxied connection of one of a service's two links. */
-export async function linkOf(proxy: FaultProxy, role: 'publish' | 'consume'): Promise<FaultConnection> {
+export async function linkOf(proxy: FaultProxy, role: LinkRole): Promise<FaultConnection> {
   return vi.waitFor(() => {
     const found = proxy.connections.findLast(({ name }) => name?.endsWith(` ${role}`));
     if (found === undefined) throw new Error(`no ${role} link goes through the proxy`);
     return found;
+  }, PATIENCE);
+}
+
+/** Loses these links, and resolves when they are up again. */
+export async function loseAndRecover(
+  { mq, events }: Service,
+  lose: () => void | Promise<void>,
+  roles: readonly LinkRole[] = ['publish', 'consume'],
+): Promise<void> {
+  const before = events.length;
+  await lose();
+  await vi.waitFor(() => {
+    const back = events.slice(before).flatMap((one) => (one.type === 'recovered' ? [one.link] : []));
+    expect(back).toEqual(expect.arrayContaining([...roles]));
+    expect(mq.state).toBe('connected');
   }, PATIENCE);
 }
 
@@ -123,4 +144,14 @@ export async function setPolicy(
 /** Takes it back. */
 export async function clearPolicy(node: FaultNode): Promise<void> {
   await node.evaluate('rabbit_policy:delete(<<"/">>, <<"of-the-test">>, <<"test">>)');
+}
+
+/** The messages of a classic queue, as the queue itself counts them. */
+export async function depthOf(node: FaultNode, queue: string): Promise<{ ready: number; unsettled: number }> {
+  const text = await node.evaluate(`
+    {ok, Queue} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"${queue}">>)),
+    [{_, Ready}, {_, Unsettled}] = rabbit_amqqueue:info(Queue, [messages_ready, messages_unacknowledged]),
+    {Ready, Unsettled}`);
+  const [ready = 0, unsettled = 0] = text.replaceAll(/[{}]/g, '').split(',').map(Number);
+  return { ready, unsettled };
 }

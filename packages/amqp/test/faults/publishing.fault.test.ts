@@ -77,7 +77,11 @@ describe('mandatory publishes', () => {
     const lost = numbers.filter((n) => n % 2 === 1);
     expect(numbers.filter((n) => outcomes[n]?.status === 'rejected')).toEqual(lost);
     for (const error of failures(outcomes)) {
-      expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_UNROUTABLE', unroutable: true, mayHaveArrived: false });
+      expect(error).toMatchObject({
+        code: 'ACEMQ_PUBLISH_UNROUTABLE',
+        unroutable: true,
+        mayHaveArrived: false,
+      });
       expect(error.reason).toBe('312 NO_ROUTE');
     }
     expect(failures(outcomes).map(({ messageId }) => messageId)).toEqual(lost.map((n) => `m-${n}`));
@@ -95,38 +99,46 @@ describe('the connection dies with 500 publishes outstanding', () => {
   const PERMITS = 300;
 
   test.each([
-    ['the socket is reset', () => publishing().cut()],
-    ['the socket ends', () => publishing().cut({ how: 'fin' })],
-    ['the broker closes it', () => node.closeConnections('maintenance')],
-    ['the broker is killed', () => node.kill()],
-  ])('%s: each written one rejects as one that may have arrived, the others go over the next link, none hangs', async (_, cut) => {
-    const uncaught = uncaughtErrors();
-    await admin.assertQueue('kept', { durable: true });
-    const publisher = (await open({ permits: PERMITS })).publisher<number>({ routingKey: 'kept' });
-    await publisher.send(-1);
-    publishing().freeze('toClient');
-    const sends = Array.from({ length: 500 }, (__, n) => publisher.send(n));
-    const settled = Promise.allSettled(sends);
-    await vi.waitFor(() => expect(publishing().frames.toBroker).toBeGreaterThanOrEqual(PERMITS * 3), { timeout: 10_000 });
-    expect(mq.outstanding).toBe(PERMITS);
-    const started = performance.now();
-    await cut();
-    proxy.thaw();
-    if (node.pid === undefined) await node.start();
-    const outcomes = await settled;
-    // The confirm time-out, which would have ended them too, is 10 s; a killed broker takes as long to boot.
-    if (_ !== 'the broker is killed') expect(performance.now() - started).toBeLessThan(8_000);
-    const lost = failures(outcomes);
-    expect(outcomes.findLastIndex(({ status }) => status === 'rejected')).toBe(PERMITS - 1);
-    expect(lost).toHaveLength(PERMITS);
-    for (const error of lost) {
-      expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_LOST', mayHaveArrived: true, retryable: true });
-      expect(error.message).toContain('may or may not have arrived');
-    }
-    expect(mq.outstanding).toBe(0);
-    expect(await mq.messageCount('kept')).toBeGreaterThanOrEqual(201);
-    expect(uncaught).toEqual([]);
-  });
+    ['the socket is reset', 'toClient', () => publishing().cut()],
+    ['the socket ends', 'toClient', () => publishing().cut({ how: 'fin' })],
+    ['the broker closes it', 'toBroker', () => node.closeConnections('maintenance')],
+    ['the broker is killed', 'nowhere', () => node.kill()],
+  ] as const)(
+    '%s: each written one rejects as one that may have arrived, the others go over the next link, none hangs',
+    async (_, silent, cut) => {
+      const uncaught = uncaughtErrors();
+      await admin.assertQueue('kept', { durable: true });
+      const publisher = (await open({ permits: PERMITS, confirmTimeout: '40s' })).publisher<number>({
+        routingKey: 'kept',
+      });
+      await publisher.send(-1);
+      if (silent === 'nowhere') node.suspend();
+      else publishing().freeze(silent);
+      const before = publishing().frames.toBroker;
+      const sends = Array.from({ length: 500 }, (__, n) => publisher.send(n));
+      // publish, header and body of each, as far as they pass.
+      const passed = before + (silent === 'toBroker' ? 0 : PERMITS * 3);
+      await vi.waitFor(() => expect(publishing().frames.toBroker).toBe(passed), { timeout: 10_000 });
+      expect(mq.outstanding).toBe(PERMITS);
+      const started = performance.now();
+      await cut();
+      // Their confirm time-out, which would have ended them too, is 40 s.
+      const written = await Promise.allSettled(sends.slice(0, PERMITS));
+      expect(performance.now() - started).toBeLessThan(8_000);
+      if (node.pid === undefined) await node.start();
+      const others = await Promise.allSettled(sends.slice(PERMITS));
+      expect(failures(others)).toEqual([]);
+      const lost = failures(written);
+      expect(lost).toHaveLength(PERMITS);
+      for (const error of lost) {
+        expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_LOST', mayHaveArrived: true, retryable: true });
+        expect(error.message).toContain('may or may not have arrived');
+      }
+      expect(mq.outstanding).toBe(0);
+      expect(await mq.messageCount('kept')).toBeGreaterThanOrEqual(201);
+      expect(uncaught).toEqual([]);
+    },
+  );
 });
 
 describe('a link that freezes without a reset', () => {
@@ -155,76 +167,125 @@ describe('a link that freezes without a reset', () => {
   );
 });
 
+describe('many publishes over a link that freezes', () => {
+  // A heartbeat that came to the rescue would do so after two of these.
+  const options = { permits: 100, confirmTimeout: '1s', heartbeat: '20s' } as const;
+
+  test('end within two time-outs: those written may have arrived, those that waited for a permit were not written', async () => {
+    const publisher = (await open(options)).publisher<number>({ routingKey: 'orders' });
+    await publisher.send(-1);
+    publishing().freeze();
+    const started = performance.now();
+    const outcomes = await Promise.allSettled(Array.from({ length: 2_000 }, (_, n) => publisher.send(n)));
+    expect(performance.now() - started).toBeLessThan(4_000);
+    const failed = failures(outcomes);
+    expect(failed).toHaveLength(2_000);
+    const written = failed.filter(({ mayHaveArrived }) => mayHaveArrived);
+    for (const error of written) expect(error.code).toBe('ACEMQ_PUBLISH_TIMEOUT');
+    expect(written.length).toBeGreaterThanOrEqual(100);
+    expect(written.length).toBeLessThanOrEqual(200);
+    for (const error of failed.filter(({ mayHaveArrived }) => !mayHaveArrived)) {
+      expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_FAILED', retryable: true });
+      expect(error.message).toContain('Nothing was written');
+    }
+    publishing().thaw();
+    await publisher.send(-2);
+    expect(mq.outstanding).toBe(0);
+  });
+
+  test('in a batch do not take one time-out after the other either', async () => {
+    const publisher = (await open(options)).publisher<number>({ routingKey: 'orders' });
+    await publisher.send(-1);
+    publishing().freeze();
+    const started = performance.now();
+    const error = await publisher
+      .sendAll(Array.from({ length: 2_000 }, (_, n) => n))
+      .catch((failure: unknown) => failure);
+    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_BATCH', total: 2_000, failed: 2_000, confirmed: 0 });
+    publishing().thaw();
+    expect(await publisher.sendAll([1, 2, 3])).toHaveLength(3);
+  });
+});
+
 describe('a publish that the broker answers by closing the channel', () => {
   test.each([
-    ['an exchange that does not exist', 'no-such-exchange', 404, /NOT_FOUND - no exchange 'no-such-exchange'/],
+    [
+      'an exchange that does not exist',
+      'no-such-exchange',
+      404,
+      /NOT_FOUND - no exchange 'no-such-exchange'/,
+    ],
     ['an exchange it may not write', 'forbidden', 403, /ACCESS_REFUSED - .*'forbidden'/],
-  ])('to %s rejects alone: 500 others confirm, the next one too, and no consumer notices', async (_, bad, code, words) => {
-    await node.addUser('clerk', 'secret', { write: '^(?!forbidden$).*$' });
-    await admin.assertExchange('forbidden', 'fanout');
-    const exchanges = ['good-0', 'good-1', 'good-2', 'good-3', 'good-4'];
-    for (const exchange of exchanges) {
-      await admin.assertExchange(exchange, 'fanout');
-      await admin.bindQueue('orders', exchange, '');
-    }
-    const metrics = new Metrics();
-    const url = new URL(proxy.url);
-    url.username = 'clerk';
-    url.password = 'secret';
-    await open({ observer: metrics, confirmTimeout: '20s' }, url.href);
-    const policy = exponential(4, '1s', '4s');
-    await mq.declare(topology().queue('work', { retry: policy }));
-    const handled: unknown[] = [];
-    const consumer = await mq.consume(
-      'work',
-      ({ payload }) => {
-        handled.push(payload);
-        return accept();
-      },
-      { retry: policy },
-    );
-    const { tag } = consumer;
-    const events: string[] = [];
-    mq.onState(({ type }) => events.push(type));
-    const good = exchanges.map((exchange) => mq.publisher<number>({ exchange }));
-    for (const publisher of good) await publisher.send(-1);
-    publishing().freeze('toClient');
-    const before = publishing().frames.toBroker;
-    const others = Array.from({ length: 500 }, (__, n) => good[n % 5]?.send(n) as Promise<Envelope>);
-    const refused = mq
-      .publisher<string>({ exchange: bad })
-      .send('refused', { id: 'the-one' })
-      .then(
-        () => undefined,
-        (error) => error,
+  ])(
+    'to %s rejects alone: 500 others confirm, the next one too, and no consumer notices',
+    async (_, bad, code, words) => {
+      await node.addUser('clerk', 'secret', { write: '^(?!forbidden$).*$' });
+      await admin.assertExchange('forbidden', 'fanout');
+      const exchanges = ['good-0', 'good-1', 'good-2', 'good-3', 'good-4'];
+      for (const exchange of exchanges) {
+        await admin.assertExchange(exchange, 'fanout');
+        await admin.bindQueue('orders', exchange, '');
+      }
+      const metrics = new Metrics();
+      const url = new URL(proxy.url);
+      url.username = 'clerk';
+      url.password = 'secret';
+      await open({ observer: metrics, confirmTimeout: '20s' }, url.href);
+      const policy = exponential(4, '1s', '4s');
+      await mq.declare(topology().queue('work', { retry: policy }));
+      const handled: unknown[] = [];
+      const consumer = await mq.consume(
+        'work',
+        ({ payload }) => {
+          handled.push(payload);
+          return accept();
+        },
+        { retry: policy },
       );
-    await vi.waitFor(() => expect(publishing().frames.toBroker).toBeGreaterThanOrEqual(before + 1_500));
-    expect(mq.outstanding).toBe(501);
-    publishing().thaw();
-    const error = await refused;
-    expect(error).toBeInstanceOf(PublishError);
-    expect(error).toMatchObject({
-      code: 'ACEMQ_PUBLISH_FAILED',
-      messageId: 'the-one',
-      exchange: bad,
-      mayHaveArrived: false,
-      cause: { replyCode: code },
-    });
-    expect((error as PublishError).message).toContain(`${code}`);
-    expect((error as PublishError).reason).toMatch(words);
-    expect(failures(await Promise.allSettled(others))).toEqual([]);
-    await good[0]?.send(500);
-    await mq.publisher<string>({ routingKey: 'work' }).send('after');
-    await vi.waitFor(() => expect(handled).toEqual(['after']));
-    expect(consumer).toMatchObject({ running: true, tag, inFlight: 0 });
-    expect(events).toEqual([]);
-    expect(proxy.accepted).toBe(2);
-    expect(await depth('orders')).toBe(506);
-    expect(await depth('work.dlq')).toBe(0);
-    const counted = [...metrics.counts].filter(([key]) => /retried|dead/.test(key));
-    expect(counted).toEqual([]);
-    await node.deleteUser('clerk');
-  });
+      const { tag } = consumer;
+      const events: string[] = [];
+      mq.onState(({ type }) => events.push(type));
+      const good = exchanges.map((exchange) => mq.publisher<number>({ exchange }));
+      for (const publisher of good) await publisher.send(-1);
+      publishing().freeze('toClient');
+      const before = publishing().frames.toBroker;
+      const others = Array.from({ length: 500 }, (__, n) => good[n % 5]?.send(n) as Promise<Envelope>);
+      const refused = mq
+        .publisher<string>({ exchange: bad })
+        .send('refused', { id: 'the-one' })
+        .then(
+          () => undefined,
+          (error) => error,
+        );
+      await vi.waitFor(() => expect(publishing().frames.toBroker).toBeGreaterThanOrEqual(before + 1_500));
+      expect(mq.outstanding).toBe(501);
+      publishing().thaw();
+      const error = await refused;
+      expect(error).toBeInstanceOf(PublishError);
+      expect(error).toMatchObject({
+        code: 'ACEMQ_PUBLISH_FAILED',
+        messageId: 'the-one',
+        exchange: bad,
+        mayHaveArrived: false,
+        cause: { replyCode: code },
+      });
+      expect((error as PublishError).message).toContain(`${code}`);
+      expect((error as PublishError).reason).toMatch(words);
+      expect(failures(await Promise.allSettled(others))).toEqual([]);
+      await good[0]?.send(500);
+      await mq.publisher<string>({ routingKey: 'work' }).send('after');
+      await vi.waitFor(() => expect(handled).toEqual(['after']));
+      expect(consumer).toMatchObject({ running: true, tag, inFlight: 0 });
+      expect(events).toEqual([]);
+      expect(proxy.accepted).toBe(2);
+      expect(await depth('orders')).toBe(506);
+      expect(await depth('work.dlq')).toBe(0);
+      const counted = [...metrics.counts].filter(([key]) => /retried|dead/.test(key));
+      expect(counted).toEqual([]);
+      await node.deleteUser('clerk');
+    },
+  );
 });
 
 describe('close() after sends that nobody awaited', () => {
@@ -247,13 +308,14 @@ describe('close() after sends that nobody awaited', () => {
     publishing().limit(100_000, 'toBroker');
     const outcomes = forget(1_000);
     const closing = mq.close();
-    await vi.waitFor(() => expect(publishing().frames.toBroker).toBeGreaterThan(900));
+    await vi.waitFor(() => expect(publishing().frames.toBroker).toBeGreaterThan(900), { timeout: 10_000 });
     publishing().cut();
     expect(await closing).toEqual({ finished: true, unsettled: 0, unconfirmed: 0 });
     const lost = failures(await outcomes);
     expect(lost.length).toBeGreaterThan(0);
     expect(lost.length).toBeLessThanOrEqual(100);
-    for (const error of lost) expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_LOST', mayHaveArrived: true });
+    for (const error of lost)
+      expect(error).toMatchObject({ code: 'ACEMQ_PUBLISH_LOST', mayHaveArrived: true });
     expect(await depth('orders')).toBeGreaterThanOrEqual(1_000 - lost.length);
   });
 

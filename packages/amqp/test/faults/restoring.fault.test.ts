@@ -4,30 +4,16 @@ import type { Connection } from '../../src/index.ts';
 import {
   consumersOn,
   linkOf,
+  loseAndRecover,
   openOn,
   PATIENCE,
   proxyTo,
   queueName,
-  type Service,
   serviceOn,
   useNode,
 } from './on-node.ts';
 
 const node = useNode();
-
-/** Resolves when both links have been lost and are up again. */
-async function afterLoss(service: Service, lose: () => void | Promise<void>): Promise<void> {
-  const { mq, events } = service;
-  const before = events.length;
-  await lose();
-  await vi.waitFor(() => {
-    const news = events.slice(before);
-    for (const link of ['publish', 'consume']) {
-      expect(news.some((one) => one.type === 'recovered' && one.link === link)).toBe(true);
-    }
-    expect(mq.state).toBe('connected');
-  }, PATIENCE);
-}
 
 async function send(mq: Connection, queue: string, payload: unknown): Promise<void> {
   await mq.publisher({ routingKey: queue }).send(payload);
@@ -58,7 +44,7 @@ describe('twenty lost connections', () => {
     ];
     let channels = 0;
     for (let round = 1; round <= 20; round += 1) {
-      await afterLoss(service, async () => {
+      await loseAndRecover(service, async () => {
         if (round % 3 === 0) await node().closeConnections(`round ${round}`);
         else proxy.cut({ how: round % 3 === 1 ? 'rst' : 'fin' });
         // While the link is down: nothing can be said to the broker.
@@ -73,10 +59,11 @@ describe('twenty lost connections', () => {
         expect((await openOn(node())).connections).toBe(2);
       }, PATIENCE);
       await send(mq, one, round);
-      await vi.waitFor(() => expect(handled).toHaveLength(round), PATIENCE);
+      // What was cut off before its acknowledgement comes a second time.
+      await vi.waitFor(() => expect(new Set(handled).size).toBe(round), PATIENCE);
       if (round === 1) ({ channels } = await openOn(node()));
     }
-    expect(handled).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    expect([...new Set(handled)]).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
     expect(mq.consumers).toHaveLength(3);
     expect(gone.running || later.running).toBe(false);
     // One less for the consumer that was closed on the way; a link keeps none from the one before.
@@ -105,9 +92,7 @@ describe('what has changed while the link was down', () => {
     proxy.cut();
     await vi.waitFor(() => expect(mq.state).toBe('retrying'), PATIENCE);
     await other.mq.deleteQueue(changed);
-    await other.mq.declare(
-      topology().queue(changed, { type: 'classic', arguments: { 'x-max-length': 10 } }),
-    );
+    await other.mq.declare(topology().queue(changed, { type: 'classic', arguments: { 'x-max-length': 10 } }));
     await proxy.accept();
     await vi.waitFor(() => expect(mq.state).toBe('connected'), PATIENCE);
     const [refused] = mq.refusedDeclarations;
@@ -173,13 +158,17 @@ describe('what has changed while the link was down', () => {
     await vi.waitFor(() => expect(handled).toEqual(['does not', 'waits']), PATIENCE);
     expect(stalled.stalled).toBeUndefined();
     expect((await mq.health()).status).toBe('up');
-    expect(log.filter(({ message }) => message.startsWith('a consumer has stopped'))).toHaveLength(1);
+    expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'the connection to the broker was lost',
+      'the connection to the broker was lost',
+      'a consumer has stopped reading and will subscribe again',
+    ]);
     expect(await consumersOn(node())).toHaveLength(2);
   });
 
   test('an exclusive queue that the broker keeps for the frozen link comes back when the broker drops that', async () => {
     const proxy = await proxyTo(node());
-    const service = await serviceOn(proxy.url, { heartbeat: 2_000 });
+    const service = await serviceOn(proxy.url, { heartbeat: 1_000 });
     const { mq, events } = service;
     const [mine, shared] = [queueName(), queueName()];
     await mq.declare(topology().queue(mine, { exclusive: true }).queue(shared));
@@ -245,10 +234,12 @@ describe('a declaration that the broker refuses with 406', () => {
     const { mq } = await serviceOn(node().url);
     const queue = queueName();
     await mq.declare(topology().queue(queue).queue(`${queue}.dlq`, { durable: false }));
-    const error = await mq.consume(queue, () => accept()).then(
-      () => expect.unreachable('it differs'),
-      (one: unknown) => one as TopologyError,
-    );
+    const error = await mq
+      .consume(queue, () => accept())
+      .then(
+        () => expect.unreachable('it differs'),
+        (one: unknown) => one as TopologyError,
+      );
     expect(error).toBeInstanceOf(TopologyError);
     expect(error.cause).toBeInstanceOf(BrokerRefusedError);
     expect(error.differences).toEqual([

@@ -1,6 +1,6 @@
-import { BrokerRefusedError } from '@acemq/core';
-import { always, type TransportCase } from './case.ts';
-import { holds, matches, rejected, same } from './check.ts';
+import { BrokerRefusedError, ConfigurationError, ConnectionLostError } from '@acemq/core';
+import { always, given, type TransportCase } from './case.ts';
+import { holds, isA, matches, rejected, same } from './check.ts';
 import { type StageConsumer, text, until } from './stage.ts';
 
 const QUORUM = { 'x-queue-type': 'quorum' } as const;
@@ -170,11 +170,48 @@ export const CONSUMING: readonly TransportCase[] = [
     await until('the delivery', () => consumer.deliveries.length === 1);
     await link.deleteQueue(queue);
     await until('the end', () => consumer.ended.length > 0);
-    consumer.deliveries[0]?.ack();
+    same('an ack after it', consumer.deliveries[0]?.ack(), false);
     await consumer.subscription.stop();
     await consumer.subscription.release();
     same('told once', consumer.ended.length, 1);
+    isA('why', consumer.ended[0], ConnectionLostError);
     holds('the link is still open', link.open);
+  }),
+
+  given(
+    ['cancel'],
+    'takes back what is out when the broker cancels a consumer, but not what was settled before',
+    async (stage) => {
+      for (const args of [{}, QUORUM]) {
+        const queue = await stage.queue(`q${Object.keys(args).length}`, args);
+        await stage.fill(queue, 'a', 'b', 'c', 'd');
+        const consumer = await stage.consume(queue, { prefetch: 3 });
+        await until('the deliveries', () => consumer.deliveries.length === 3);
+        same('an ack before it', consumer.deliveries[1]?.ack(), true);
+        await stage.faults.cancel?.(queue);
+        await until('the end', () => consumer.ended.length > 0);
+        same('an ack after it', consumer.deliveries[0]?.ack(), false);
+        const next = await stage.consume(queue);
+        await until('the next consumer has them', () => next.deliveries.length === 3);
+        same(
+          'what came again',
+          next.deliveries.map((delivery) => `${text(delivery)} ${delivery.redelivered}`).sort(),
+          ['a true', 'c true', 'd false'],
+        );
+        await consumer.subscription.stop();
+        await consumer.subscription.release();
+        same('told once', [consumer.ended.length, next.ended.length], [1, 0]);
+      }
+    },
+  ),
+
+  always('refuses a prefetch out of range before it asks for anything', async (stage) => {
+    const queue = await stage.queue('q');
+    for (const prefetch of [0, -1, 1.5, 65_536, Number.NaN]) {
+      const error = await rejected('the consumer', stage.consume(queue, { prefetch }), ConfigurationError);
+      same('the words', error.message, `prefetch is ${prefetch}; allowed: a whole number from 1 to 65535`);
+    }
+    await stage.consume(queue, { prefetch: 65_535 });
   }),
 
   always('keeps an exclusive consumer of a classic queue alone with 403', async (stage) => {

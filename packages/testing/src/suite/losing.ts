@@ -57,6 +57,24 @@ export const LOSING: readonly TransportCase[] = [
     await link.close();
   }),
 
+  always('rejects hundreds of questions when their link is dropped or closed', async (stage) => {
+    const queue = await stage.queue('q');
+    const ends = [
+      ['destroy', ConnectionLostError],
+      ['close', ConnectionClosedError],
+    ] as const;
+    for (const [end, type] of ends) {
+      const { link } = await stage.dial(end);
+      const questions = Promise.allSettled(Array.from({ length: 300 }, () => link.checkQueue(queue)));
+      await link[end]();
+      for (const [index, answer] of (await questions).entries()) {
+        // A broker that is said goodbye to has answered what it had read before.
+        if (answer.status === 'rejected') isA(`question ${index}`, answer.reason, type);
+        else same(`${end}: question ${index}`, answer.value, { messages: 0, consumers: 0 });
+      }
+    }
+  }),
+
   always('ends an attempt to connect by its signal', async (stage) => {
     const controller = new AbortController();
     const attempt = stage.transport.dial(request(controller.signal));

@@ -23,6 +23,8 @@ export interface TransportFaults {
   block(reason: string): void | Promise<void>;
   /** Ends the alarm. */
   unblock(): void | Promise<void>;
+  /** Cancels the consumers of a queue, which stays, as a broker does whose node goes. */
+  cancel(queue: string): void | Promise<void>;
   /** A transport to the same broker whose password is wrong. */
   refused(): Transport;
   /** A transport to a place where nobody is. */

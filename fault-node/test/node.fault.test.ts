@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { type ChannelModel, connect } from 'amqplib';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { CONTROL_FD, CONTROL_PROGRAM } from './control-line.ts';
-import { type FaultNode, rssMb, startNode } from './node.ts';
+import { CONTROL_FD, CONTROL_PROGRAM } from '../src/control-line.ts';
+import { type FaultNode, rssMb, startNode } from '../src/index.ts';
 
 /** Starts an Erlang machine with the control line, says its process id, and waits to be killed. */
 const PARENT = `

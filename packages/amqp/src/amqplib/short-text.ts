@@ -1,0 +1,17 @@
+import { EncodeError, isShortText, LONGEST_NAME, shown } from '@acemq/core';
+
+/**
+ * Refuses what does not fit where AMQP has one byte for the length of a text: a name, a key, a tag, a
+ * property of a message. Throws `EncodeError`; the text itself is not repeated.
+ */
+export function checkShortText(what: string, value: unknown): void {
+  if (typeof value !== 'string') {
+    throw new EncodeError(
+      `${what} is ${shown(value)}; allowed: text of up to ${LONGEST_NAME} bytes of UTF-8`,
+    );
+  }
+  if (isShortText(value)) return;
+  throw new EncodeError(
+    `${what} takes ${Buffer.byteLength(value)} bytes; allowed: up to ${LONGEST_NAME} bytes of UTF-8`,
+  );
+}
