@@ -15,8 +15,10 @@ const again = `npm run soak -- ${Math.round(soak.duration / 1000)}s --seed ${soa
 print(`seed ${soak.seed}: ${again}\n`);
 
 const director = new Director(soak, print);
+let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
+    interrupted = true;
     void director.close().finally(() => {
       director.forget();
       process.exit(130);
@@ -30,6 +32,8 @@ try {
   report(result, checks);
   code = checks.every(({ ok }) => ok) ? 0 : 1;
 } catch (error) {
+  // What an interrupt ends fails in the middle; the handler above goes on from there.
+  if (interrupted) await new Promise(() => {});
   print(`\nthe run failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 }
 await director.close();

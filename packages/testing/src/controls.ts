@@ -104,7 +104,10 @@ export interface MemoryBroker extends Transport {
    * them.
    */
   nackNext(count?: number, queue?: string): void;
-  /** Cancels every consumer of a queue, as a broker does whose node goes, and returns how many there were. */
+  /**
+   * Cancels every consumer of a queue, as a broker does whose node goes, and returns how many there were. What
+   * is out on them and was not settled goes back to the queue.
+   */
   cancelConsumers(queue: string): number;
 
   readonly links: readonly LinkInfo[];

@@ -50,6 +50,16 @@ describe('a fault proxy', () => {
     await until(() => expect([one.connection.open, two.connection.open]).toEqual([false, false]));
   });
 
+  it('resets in the instant of an orderly end too, and leaves no socket', async () => {
+    const { proxy, dial } = await stage();
+    const { client, broker, connection } = await dial();
+    connection.cut({ how: 'fin' });
+    connection.cut();
+    await until(() => expect(connection.open).toBe(false));
+    expect([client.ended(), broker.ended()]).not.toContain(undefined);
+    await proxy.close();
+  });
+
   it('resets a client whose broker is not there', async () => {
     const server = createServer();
     const port = await listening(server);

@@ -5,6 +5,8 @@ const MOST = 8;
 
 /** A question that waits for a channel. */
 interface Waiting {
+  /** The number of the question. */
+  readonly order: number;
   readonly resolve: (channel: LinkChannel) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -18,7 +20,9 @@ interface Waiting {
  */
 export class AskingChannels {
   readonly #open: () => Promise<LinkChannel>;
+  /** By the number of the question. */
   readonly #waiting: Waiting[] = [];
+  #asked = 0;
   #spare: LinkChannel | undefined;
   /** Channels that are in use or being opened. */
   #busy = 0;
@@ -49,13 +53,20 @@ export class AskingChannels {
   }
 
   #take(): Promise<LinkChannel> {
-    if (this.#busy < MOST && this.#waiting.length === 0) return this.#obtain();
+    this.#asked += 1;
+    const order = this.#asked;
+    return this.#busy < MOST && this.#waiting.length === 0 ? this.#obtain(order) : this.#wait(order);
+  }
+
+  #wait(order: number): Promise<LinkChannel> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      const waiting: Waiting = { order, resolve, reject };
+      const before = this.#waiting.findLastIndex((other) => other.order < order);
+      this.#waiting.splice(before + 1, 0, waiting);
     });
   }
 
-  async #obtain(): Promise<LinkChannel> {
+  async #obtain(order: number): Promise<LinkChannel> {
     this.#busy += 1;
     const spare = this.#spare;
     this.#spare = undefined;
@@ -66,11 +77,7 @@ export class AskingChannels {
       this.#busy -= 1;
       // Consumers and publishers have taken the rest of the link's channels, but another question will be
       // done with its own.
-      if (this.#busy > 0 && isNoChannelLeft(error)) {
-        return new Promise((resolve, reject) => {
-          this.#waiting.unshift({ resolve, reject });
-        });
-      }
+      if (this.#busy > 0 && isNoChannelLeft(error)) return this.#wait(order);
       this.#serveNext();
       throw error;
     }
@@ -88,6 +95,6 @@ export class AskingChannels {
 
   #serveNext(): void {
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#obtain().then(next.resolve, next.reject);
+    if (next !== undefined) this.#obtain(next.order).then(next.resolve, next.reject);
   }
 }

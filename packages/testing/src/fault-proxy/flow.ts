@@ -230,5 +230,15 @@ export class Flow {
 /** Resets a socket, which sends RST. One that is not connected yet has nobody to tell. */
 export function reset(socket: Socket): void {
   if (socket.connecting) socket.destroy();
-  else if (!socket.destroyed) socket.resetAndDestroy();
+  else if (socket.destroyed) return;
+  else if (isShuttingDown(socket)) socket.once('finish', () => socket.resetAndDestroy());
+  else socket.resetAndDestroy();
+}
+
+/**
+ * Whether its end is being written at this moment. The system refuses to reset it then, and a socket of Node that was
+ * refused that never closes.
+ */
+function isShuttingDown(socket: Socket): boolean {
+  return socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
 }
