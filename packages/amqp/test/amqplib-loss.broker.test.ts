@@ -134,7 +134,7 @@ describe('a link is lost', () => {
 
   it('when the broker no longer answers heartbeats', async () => {
     const link = await dial(1000);
-    proxy.frozen = true;
+    proxy.mute = true;
     await vi.waitFor(() => expect(heard).toHaveLength(1), { timeout: 9000 });
     expect(heard[0]).toContain('Heartbeat timeout');
     expect(link.open).toBe(false);

@@ -70,6 +70,8 @@ export interface BrokerProxy {
   after: { readonly bytes: Buffer; readonly say: Buffer } | undefined;
   /** Passes nothing on, either way. */
   frozen: boolean;
+  /** Passes on nothing of what the broker says; the broker goes on hearing the client, and does not end the link. */
+  mute: boolean;
   /** Says it to every client in the broker's place. To be used while the broker is silent. */
   say(bytes: Buffer): void;
   close(): Promise<void>;
@@ -100,7 +102,7 @@ export async function openProxy(brokerUrl: string = BROKER_URL): Promise<BrokerP
       if (!proxy.frozen) broker.write(bytes);
     });
     broker.on('data', (bytes) => {
-      if (proxy.frozen) return;
+      if (proxy.frozen || proxy.mute) return;
       const opens = bytes.includes(OPEN_OK);
       const heard = follow(bytes);
       const said = opens && proxy.insteadOfOpen !== undefined ? proxy.insteadOfOpen : heard;
@@ -124,6 +126,7 @@ export async function openProxy(brokerUrl: string = BROKER_URL): Promise<BrokerP
     endAfterOpen: false,
     after: undefined,
     frozen: false,
+    mute: false,
     say(bytes) {
       for (const client of clients) client.write(bytes);
     },

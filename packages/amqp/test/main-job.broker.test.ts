@@ -117,8 +117,12 @@ describe('the main job on RabbitMQ', () => {
       .publisher<number>({ routingKey: queue })
       .sendAll(Array.from({ length: 3_000 }, (_, number) => number));
     expect(sent).toHaveLength(3_000);
-    await vi.waitFor(() => expect(count('acemq.consume.total{outcome="acked",queue="QUEUE"}')).toBe(2_700));
-    await vi.waitFor(async () => expect(await mq.messageCount(`${queue}.parked`)).toBe(300));
+    await vi.waitFor(() => expect(count('acemq.consume.total{outcome="acked",queue="QUEUE"}')).toBe(2_700), {
+      timeout: 15_000,
+    });
+    await vi.waitFor(async () => expect(await mq.messageCount(`${queue}.parked`)).toBe(300), {
+      timeout: 15_000,
+    });
     expect(await consumer.close()).toEqual({ finished: true, unsettled: 0 });
     expect(await mq.messageCount(queue)).toBe(0);
     expect(metrics.gauges.get(`acemq.consume.in.flight{queue="${queue}"}`)).toBe(0);
@@ -164,6 +168,6 @@ describe('the main job on RabbitMQ', () => {
     await mq.declare(topology().queue(queue));
     await vi.waitFor(() => expect(consumer.running).toBe(true), { timeout: 10_000 });
     await mq.publisher({ routingKey: queue }).send('again');
-    await vi.waitFor(() => expect(seen).toEqual(['again']));
+    await vi.waitFor(() => expect(seen).toEqual(['again']), { timeout: 10_000 });
   });
 });

@@ -1,6 +1,12 @@
-import { BrokerRefusedError, ConnectionLostError, EncodeError, type PublishVerdict } from '@acemq/core';
+import {
+  BrokerRefusedError,
+  ConnectionLostError,
+  EncodeError,
+  type PublishVerdict,
+  systemClock,
+} from '@acemq/core';
 import { type ManualClock, manualClock } from '@acemq/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Pending, type PublishFailure } from '../src/publishing/pending.ts';
 import { PublishLink } from '../src/publishing/publish-link.ts';
 import { FakeLink } from './fake-link.ts';
@@ -264,6 +270,24 @@ describe('time-outs', () => {
     await clock.advance(TIMEOUT);
     expect(clock.timers).toBe(0);
     expect(publishing.outstanding).toBe(0);
+  });
+
+  it('does not end a wait whose answer is there, unread, since something else has kept the process busy', async () => {
+    const link = new FakeLink();
+    const publishing = new PublishLink({ clock: systemClock, confirmTimeout: 50, permits: 1 });
+    publishing.attach(link.link);
+    const sent = [new Probe('a'), new Probe('b')];
+    for (const probe of sent) publishing.publish(probe);
+    // The time-out is due before anything is read, and the answer comes with the next immediate.
+    setImmediate(() => {
+      const started = performance.now();
+      while (performance.now() - started < 100);
+      setImmediate(() => link.channels[0]?.answer());
+    });
+    await vi.waitFor(() => expect(sent[0]?.ends).toHaveLength(1));
+    expect(ends(sent)).toEqual(['confirmed', 'open']);
+    link.channels[0]?.answer();
+    expect(ends(sent)).toEqual(['confirmed', 'confirmed']);
   });
 
   it('does not tell a late confirm to anybody', async () => {

@@ -303,7 +303,10 @@ export class BatchPublishError extends PublishError {
 }
 brand(BatchPublishError, 'BatchPublishError');
 
-/** A payload that cannot become bytes, or that its schema refuses. Nothing was written. `ACEMQ_ENCODE`. */
+/**
+ * A payload that cannot become bytes, or that its schema refuses; or a header, a property or an argument that AMQP has
+ * no form for. Nothing was written. `ACEMQ_ENCODE`.
+ */
 export class EncodeError extends AceMQError {
   constructor(message: string, details: ErrorDetails = {}) {
     super('ACEMQ_ENCODE', message, details);

@@ -147,6 +147,8 @@ export type { Logger } from './logger.ts';
 // What a transport is.
 export { systemClock } from './system-clock.ts';
 export type { Clock, Timer } from './clock.ts';
+export { checkMessage } from './checked-message.ts';
+export { checkShortText } from './short-text.ts';
 export type {
   ConsumeEvents,
   ConsumeSpec,

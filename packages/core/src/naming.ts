@@ -109,6 +109,7 @@ export function isShortText(text: string): boolean {
 
 const encoder = new TextEncoder();
 
-function byteLength(text: string): number {
+/** In UTF-8. Exact where the text is longer than a name may be, and not below that, where nobody asks. */
+export function byteLength(text: string): number {
   return text.length * 3 <= LONGEST_NAME ? text.length : encoder.encode(text).length;
 }

@@ -1,9 +1,8 @@
-import { ConfigurationError, type ConsumeSpec, shown, UnsupportedError } from '@acemq/core';
+import { ConfigurationError, type ConsumeSpec, checkShortText, shown, UnsupportedError } from '@acemq/core';
 import { wireType } from './message.ts';
 import type { MemoryQueue } from './queue.ts';
 import { argument } from './queue-arguments.ts';
 import { accessRefused, named, preconditionFailed } from './refusals.ts';
-import { checkShortText } from './short-text.ts';
 import { checkArguments as checkEncodable } from './wire-table.ts';
 
 /** AMQP has two bytes for it. */

@@ -3,6 +3,7 @@ import {
   ConnectionLostError,
   type ConsumeEvents,
   type ConsumeSpec,
+  checkShortText,
   type Delivery,
   type ExchangeSpec,
   type Link,
@@ -17,7 +18,6 @@ import type { Broker } from './broker.ts';
 import { checkSpec } from './consume-arguments.ts';
 import { type DeliveryChannel, MemoryDelivery } from './delivery.ts';
 import { MemoryPublishChannel, type PendingPublish } from './publish-channel.ts';
-import { checkShortText } from './short-text.ts';
 import { MemorySubscription } from './subscription.ts';
 import { soon } from './turn.ts';
 import { Unsettled } from './unsettled.ts';

@@ -1,5 +1,4 @@
-import type { Outbound } from '@acemq/core';
-import { checkMessage } from './checked-message.ts';
+import { checkMessage, type Outbound } from '@acemq/core';
 import { preconditionFailed } from './refusals.ts';
 import { checkTableSize, type WireTable, wireTable } from './wire-table.ts';
 

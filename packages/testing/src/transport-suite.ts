@@ -3,6 +3,7 @@ import type { TransportCase } from './suite/case.ts';
 import { CONSUMING } from './suite/consuming.ts';
 import { DEAD_LETTERING } from './suite/dead-lettering.ts';
 import { DECLARING } from './suite/declaring.ts';
+import { ENCODING } from './suite/encoding.ts';
 import { LOSING } from './suite/losing.ts';
 import { PUBLISHING } from './suite/publishing.ts';
 import { ROUTING } from './suite/routing.ts';
@@ -39,6 +40,7 @@ export interface TransportSuiteOptions {
 const CASES: readonly TransportCase[] = [
   ...DECLARING,
   ...PUBLISHING,
+  ...ENCODING,
   ...ROUTING,
   ...CONSUMING,
   ...DEAD_LETTERING,

@@ -2,6 +2,7 @@ import {
   BrokerRefusedError,
   type ConsumeEvents,
   type ConsumeSpec,
+  checkShortText,
   type Delivery,
   type ExchangeSpec,
   type Link,
@@ -20,7 +21,6 @@ import type { LinkState } from './link-state.ts';
 import { AmqplibPublishChannel } from './publish-channel.ts';
 import { PullChannels } from './pull-channels.ts';
 import { refusalOf, replyOf } from './refusal.ts';
-import { checkShortText } from './short-text.ts';
 import { subscribe } from './subscription.ts';
 import { wireArguments } from './table-size.ts';
 import { frameMaxOf, type MessageSender, socketOf } from './untyped.ts';

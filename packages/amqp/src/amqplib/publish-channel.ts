@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import {
   type BrokerRefusedError,
   ConnectionLostError,
+  checkMessage,
   EncodeError,
   type Outbound,
   type PublishChannel,
@@ -9,7 +10,6 @@ import {
   type PublishListener,
 } from '@acemq/core';
 import type { Message } from 'amqplib/callback_api';
-import { checkMessage } from './checked-message.ts';
 import { ConfirmWindow, type Pending } from './confirm-window.ts';
 import { type LinkChannel, lostAs } from './link-channel.ts';
 import type { LinkState } from './link-state.ts';

@@ -3,13 +3,13 @@ import {
   ConnectionLostError,
   type ConsumeEvents,
   type ConsumeSpec,
+  checkShortText,
   type Subscription,
   shown,
 } from '@acemq/core';
 import type { ConsumeMessage, Replies } from 'amqplib/callback_api';
 import { AmqplibDelivery } from './delivery.ts';
 import type { LinkChannel } from './link-channel.ts';
-import { checkShortText } from './short-text.ts';
 import { wireArguments } from './table-size.ts';
 
 /** AMQP has two bytes for it, and takes 0 for no limit. */

@@ -1,4 +1,4 @@
-import { BrokerRefusedError, EncodeError, type HeaderTable } from '@acemq/core';
+import { BrokerRefusedError } from '@acemq/core';
 import { always, type TransportCase } from './case.ts';
 import { holds, matches, rejected, same } from './check.ts';
 import { exchangeSpec, queueSpec, until } from './stage.ts';
@@ -140,81 +140,6 @@ export const DECLARING: readonly TransportCase[] = [
     const link = await stage.main();
     const queue = await stage.queue('q', { 'x-nobody-knows': 1 });
     await link.declareQueue(queue, queueSpec({ 'x-nobody-knows': 2 }));
-  }),
-
-  always(
-    'refuses by name an argument that AMQP has no form for, before it asks for anything',
-    async (stage) => {
-      const link = await stage.main();
-      const there = await stage.queue('there');
-      const queue = stage.name('q');
-      const exchange = stage.name('x');
-      const circle: Record<string, unknown> = {};
-      circle['in'] = circle;
-      const wrong: readonly (readonly [unknown, RegExp])[] = [
-        [{ x: Number.NaN }, /: argument "x" is NaN: AMQP has no form for it$/],
-        [{ x: () => 1 }, /: argument "x" is of type function: AMQP has no form for it$/],
-        [{ x: { y: [Symbol('s')] } }, /: argument "x\.y\[0\]" is of type symbol: /],
-        [{ x: 2n ** 63n }, /: argument "x" is an integer of more than 64 bits: /],
-        [{ x: circle }, /: argument "x\.in\.in.*…" is nested more than 100 deep, or contains itself$/],
-        [{ ['n'.repeat(256)]: 1 }, /: argument "n+…" has a name of 256 bytes; allowed: up to 255$/],
-        [{ x: 'x'.repeat(70_000) }, /: the arguments take 70011 bytes; allowed: up to 65536$/],
-        [null, /: the arguments are null; allowed: an object of names and values$/],
-      ];
-      for (const [table, words] of wrong) {
-        const args = table as HeaderTable;
-        const attempts = [
-          [`declare queue "${queue}"`, link.declareQueue(queue, queueSpec({}, { arguments: args }))],
-          [
-            `declare exchange "${exchange}"`,
-            link.declareExchange(exchange, exchangeSpec('direct', { arguments: args })),
-          ],
-          [`consume from queue "${there}"`, stage.consume(there, { arguments: args })],
-        ] as const;
-        for (const [what, attempt] of attempts) {
-          const { message } = await rejected(what, attempt, EncodeError);
-          holds(`${message} begins with ${what}`, message.startsWith(what));
-          matches('the words', message, words);
-        }
-      }
-      same('no queue', await link.checkQueue(queue), undefined);
-      same('no exchange', await link.checkExchange(exchange), false);
-      same('no consumer', await link.checkQueue(there), { messages: 0, consumers: 0 });
-    },
-  ),
-
-  always('refuses a name, key or tag of more than 255 bytes, before it asks for anything', async (stage) => {
-    const link = await stage.main();
-    const queue = await stage.queue('q');
-    const long = 'é'.repeat(128);
-    const wrong = [
-      ['the name of the queue', () => link.declareQueue(long, queueSpec())],
-      ['the name of the queue', () => link.checkQueue(long)],
-      ['the name of the queue', () => link.deleteQueue(long)],
-      ['the name of the queue', () => link.pull(long)],
-      ['the name of the queue', () => link.bind(long, 'amq.topic', 'k')],
-      ['the name of the queue', () => stage.consume(long)],
-      ['the name of the exchange', () => link.declareExchange(long, exchangeSpec('direct'))],
-      ['the name of the exchange', () => link.checkExchange(long)],
-      ['the name of the exchange', () => link.deleteExchange(long)],
-      ['the name of the exchange', () => link.bind(queue, long, 'k')],
-      ['the type of the exchange', () => link.declareExchange(stage.name('x'), exchangeSpec(long))],
-      ['the routing key', () => link.bind(queue, 'amq.topic', long)],
-      ['the consumer tag', () => stage.consume(queue, { tag: long })],
-    ] as const;
-    for (const [what, attempt] of wrong) {
-      const error = await rejected(what, attempt(), EncodeError);
-      same('the words', error.message, `${what} takes 256 bytes; allowed: up to 255 bytes of UTF-8`);
-    }
-    const longest = `${'é'.repeat(127)}x`;
-    await link.bind(queue, 'amq.topic', longest);
-    same('the longest tag', (await stage.consume(queue, { tag: longest })).subscription.tag, longest);
-    const number = link.checkQueue(5 as unknown as string);
-    same(
-      'no text',
-      (await rejected('the question', number, EncodeError)).message,
-      'the name of the queue is 5; allowed: text of up to 255 bytes of UTF-8',
-    );
   }),
 
   always('answers hundreds of questions at once, refusals among them', async (stage) => {

@@ -1,10 +1,4 @@
-import {
-  BrokerRefusedError,
-  ConnectionLostError,
-  EncodeError,
-  type HeaderTable,
-  type Outbound,
-} from '@acemq/core';
+import { BrokerRefusedError, ConnectionLostError, type HeaderTable } from '@acemq/core';
 import { always, type TransportCase } from './case.ts';
 import { holds, isA, matches, same, thrown } from './check.ts';
 import { bytes, listener, outbound, type PublishEnd, send, text, until } from './stage.ts';
@@ -105,51 +99,6 @@ export const PUBLISHING: readonly TransportCase[] = [
   }),
 
   always(
-    'refuses headers that cannot be encoded, writes nothing, and keeps later answers in step',
-    async (stage) => {
-      const queue = await stage.queue('q');
-      const channel = await (await stage.main()).openPublishChannel({ closed: () => {} });
-      const ends: PublishEnd[] = [];
-      const publish = (to: string, headers: object): unknown =>
-        channel.publish(
-          '',
-          to,
-          outbound({ headers: headers as HeaderTable }),
-          listener((end) => ends.push(end)),
-        );
-      const circle: unknown[] = [];
-      circle.push(circle);
-      const wrong: readonly (readonly [unknown, RegExp])[] = [
-        [{ x: Number.NaN }, /^header "x" is NaN: AMQP has no form for it$/],
-        [{ x: Number.POSITIVE_INFINITY }, /^header "x" is Infinity: /],
-        [{ x: 2n ** 63n }, /^header "x" is an integer of more than 64 bits: AMQP has no form for it$/],
-        [{ x: -(2n ** 63n) - 1n }, /^header "x" is an integer of more than 64 bits: /],
-        [{ x: () => {} }, /^header "x" is of type function: AMQP has no form for it$/],
-        [{ x: Symbol('s') }, /^header "x" is of type symbol: /],
-        [{ x: new Date(Number.NaN) }, /^header "x" is a date before 1970 or none at all$/],
-        [{ x: { y: [undefined] } }, /^header "x\.y\[0\]" is of type undefined: /],
-        // biome-ignore lint/suspicious/noSparseArray: a hole is what is tried.
-        [{ x: [, 1] }, /^header "x\[0\]" is of type undefined: /],
-        [{ x: circle }, /^header "x(\[0\])+.*…" is nested more than 100 deep, or contains itself$/],
-        [{ ['n'.repeat(256)]: 1 }, /^header "n+…" has a name of 256 bytes; allowed: up to 255$/],
-        [{ x: 'x'.repeat(70_000) }, /^the headers take 70011 bytes; allowed: up to 65536$/],
-        [null, /^the headers are null; allowed: an object of names and values$/],
-        [['a'], /^the headers are a list; allowed: an object of names and values$/],
-      ];
-      publish(queue, {});
-      for (const [headers, words] of wrong) {
-        const error = thrown('the publish', () => publish(queue, headers as object), EncodeError);
-        matches('the words', error.message, words);
-      }
-      publish(stage.name('none'), {});
-      publish(queue, {});
-      await until('three answers', () => ends.length === 3);
-      same('the answers', ends.map((end) => end.verdict).sort(), ['confirmed', 'confirmed', 'unroutable']);
-      await stage.depth(queue, 2);
-    },
-  ),
-
-  always(
     'answers a mandatory message that reaches no queue with the return, never with the confirm that follows',
     async (stage) => {
       const queue = await stage.queue('q');
@@ -230,75 +179,6 @@ export const PUBLISHING: readonly TransportCase[] = [
       );
       holds('the link is still open', link.open);
       same('the other channel', (await send(other, '', queue)).verdict, 'confirmed');
-    },
-  ),
-
-  always(
-    'refuses by name a body, a property or an address that AMQP has no form for, and writes nothing',
-    async (stage) => {
-      const queue = await stage.queue('q');
-      const closed: Error[] = [];
-      const channel = await (await stage.main()).openPublishChannel({
-        closed: (error) => void closed.push(error),
-      });
-      const long = 'é'.repeat(128);
-      const tooLong = 'takes 256 bytes; allowed: up to 255 bytes of UTF-8';
-      const priority = 'allowed: a whole number from 0 to 255';
-      const timestamp = 'allowed: a whole number of seconds since the epoch, 0 or more';
-      const expiration = 'allowed: milliseconds as text, a whole number of 0 or more such as "60000"';
-      const wrong: readonly (readonly [object, string])[] = [
-        [{ messageId: long }, `messageId ${tooLong}`],
-        [{ messageId: 7 }, 'messageId is 7; allowed: text of up to 255 bytes of UTF-8'],
-        [{ messageId: undefined }, 'messageId is undefined; allowed: text of up to 255 bytes of UTF-8'],
-        [{ contentType: long }, `contentType ${tooLong}`],
-        [{ contentType: null }, 'contentType is null; allowed: text of up to 255 bytes of UTF-8'],
-        [{ replyTo: long }, `replyTo ${tooLong}`],
-        [{ expiration: '1'.repeat(256) }, `expiration ${tooLong}`],
-        [{ expiration: 'soon' }, `expiration is "soon"; ${expiration}`],
-        [{ expiration: '-1' }, `expiration is "-1"; ${expiration}`],
-        [{ expiration: '1.5' }, `expiration is "1.5"; ${expiration}`],
-        [{ expiration: '' }, `expiration is ""; ${expiration}`],
-        [{ expiration: 5 }, 'expiration is 5; allowed: text of up to 255 bytes of UTF-8'],
-        [{ priority: 256 }, `priority is 256; ${priority}`],
-        [{ priority: -1 }, `priority is -1; ${priority}`],
-        [{ priority: 0.5 }, `priority is 0.5; ${priority}`],
-        [{ priority: '1' }, `priority is "1"; ${priority}`],
-        [{ timestamp: -1 }, `timestamp is -1; ${timestamp}`],
-        [{ timestamp: 1.5 }, `timestamp is 1.5; ${timestamp}`],
-        [{ timestamp: 2 ** 64 }, `timestamp is 18446744073709552000; ${timestamp}`],
-        [{ body: 'secret' }, 'body is text; allowed: a Uint8Array'],
-        [{ body: undefined }, 'body is undefined; allowed: a Uint8Array'],
-        [{ body: { length: 3 } }, 'body is an object; allowed: a Uint8Array'],
-        [{ body: [1, 2] }, 'body is a list; allowed: a Uint8Array'],
-        [{ body: new ArrayBuffer(2) }, 'body is an object; allowed: a Uint8Array'],
-      ];
-      const ends: PublishEnd[] = [];
-      const note = listener((end) => ends.push(end));
-      for (const [more, words] of wrong) {
-        const message = outbound(more as Partial<Outbound>);
-        const error = thrown(words, () => channel.publish('', queue, message, note), EncodeError);
-        same('the words', error.message, words);
-      }
-      const addresses = [
-        [long, queue, `the name of the exchange ${tooLong}`],
-        ['', long, `the routing key ${tooLong}`],
-      ] as const;
-      for (const [exchange, key, words] of addresses) {
-        const error = thrown(words, () => channel.publish(exchange, key, outbound(), note), EncodeError);
-        same('the words', error.message, words);
-      }
-      const longest = 'x'.repeat(255);
-      const widest = {
-        messageId: longest,
-        contentType: longest,
-        replyTo: longest,
-        expiration: '315360000000',
-      };
-      const end = await send(channel, '', queue, { ...widest, priority: 255, timestamp: 2 ** 53 });
-      same('the most that is allowed', end, { verdict: 'confirmed', reason: '' });
-      const { messageId, contentType, replyTo } = await stage.pull(queue);
-      same('as it was sent', [messageId, contentType, replyTo], [longest, longest, longest]);
-      same('nothing else was written', [ends, closed], [[], []]);
     },
   ),
 

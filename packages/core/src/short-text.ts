@@ -1,4 +1,6 @@
-import { EncodeError, isShortText, LONGEST_NAME, shown } from '@acemq/core';
+import { EncodeError } from './errors.ts';
+import { byteLength, LONGEST_NAME } from './naming.ts';
+import { shown } from './shown.ts';
 
 /**
  * Refuses what does not fit where AMQP has one byte for the length of a text: a name, a key, a tag, a
@@ -10,8 +12,7 @@ export function checkShortText(what: string, value: unknown): void {
       `${what} is ${shown(value)}; allowed: text of up to ${LONGEST_NAME} bytes of UTF-8`,
     );
   }
-  if (isShortText(value)) return;
-  throw new EncodeError(
-    `${what} takes ${Buffer.byteLength(value)} bytes; allowed: up to ${LONGEST_NAME} bytes of UTF-8`,
-  );
+  const bytes = byteLength(value);
+  if (bytes <= LONGEST_NAME) return;
+  throw new EncodeError(`${what} takes ${bytes} bytes; allowed: up to ${LONGEST_NAME} bytes of UTF-8`);
 }

@@ -1,5 +1,7 @@
-import { EncodeError, type Outbound, shown } from '@acemq/core';
+import { EncodeError } from './errors.ts';
 import { checkShortText } from './short-text.ts';
+import { shown } from './shown.ts';
+import type { Outbound } from './transport.ts';
 
 /** AMQP has one byte for it. */
 const HIGHEST_PRIORITY = 255;
