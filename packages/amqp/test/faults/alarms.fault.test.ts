@@ -121,7 +121,7 @@ function published(metrics: Metrics, outcome: string): number {
   return keys.reduce((sum, [, count]) => sum + count, 0);
 }
 
-describe('200,000 sends started together', () => {
+describe('200,000 sends started together', { timeout: 120_000 }, () => {
   test('all confirm, however long the broker takes, with no more outstanding than permitted, and leave the heap as it was', async () => {
     const metrics = new Metrics();
     // Slow enough for all of them to take longer than one may wait: each permit that comes back is progress.
