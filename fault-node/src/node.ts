@@ -10,6 +10,8 @@ import { type NodeConfiguration, type NodeFiles, writeNodeFiles } from './node-f
 /** How long a node may take to boot; on two busy cores it has taken 10 s. */
 const BOOT_DEADLINE = 120_000;
 const ERROR_TAIL = 4000;
+/** How long a process may go on after it was told to stop where it is; it is a millisecond or less. */
+const SUSPEND_DEADLINE = 1_000;
 /** Waits until the broker listens: it starts to do so after `rabbit:start()` has returned. */
 const STARTED = `ok = rabbit:await_startup(node(), false, ${BOOT_DEADLINE})`;
 
@@ -71,6 +73,11 @@ export interface FaultNode {
   rssMb(): number;
   /** Ends the process and removes every file. */
   close(): Promise<void>;
+}
+
+/** Linux only. */
+function isStopped(pid: number): boolean {
+  return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
 /** Resident memory of a process of this machine, in megabytes. Linux only. */
@@ -178,7 +185,12 @@ class RunningNode implements FaultNode {
   }
 
   suspend(): void {
-    this.#child?.kill('SIGSTOP');
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    child.kill('SIGSTOP');
+    // Until the signal has arrived on every core, it goes on answering.
+    const late = performance.now() + SUSPEND_DEADLINE;
+    while (!isStopped(child.pid) && performance.now() < late);
   }
 
   resume(): void {

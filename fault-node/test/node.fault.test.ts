@@ -149,15 +149,20 @@ test('it can be halted in the middle of everything and go on', async () => {
   const model = await open();
   const channel = await model.createConfirmChannel();
   node.suspend();
-  let confirmed = false;
-  channel.sendToQueue('nowhere', Buffer.from('x'), {}, () => {
-    confirmed = true;
-  });
-  expect(await listens(node.port)).toBe(true); // the system accepts for it
-  expect(readProc(node.pid as number, 'status')).toMatch(/^State:\s+T/m);
-  expect(confirmed).toBe(false);
-  node.resume();
-  await vi.waitFor(() => expect(confirmed).toBe(true));
+  try {
+    // The signal takes its time to arrive.
+    await vi.waitFor(() => expect(readProc(node.pid as number, 'status')).toMatch(/^State:\s+T/m));
+    let confirmed = false;
+    channel.sendToQueue('nowhere', Buffer.from('x'), {}, () => {
+      confirmed = true;
+    });
+    expect(await listens(node.port)).toBe(true); // the system accepts for it
+    expect(confirmed).toBe(false);
+    node.resume();
+    await vi.waitFor(() => expect(confirmed).toBe(true), { timeout: 10_000 });
+  } finally {
+    node.resume();
+  }
 });
 
 test('a kill ends that process and no other, and a start brings back what is durable', async () => {

@@ -3,7 +3,7 @@ import type { Ack, Message } from '@acemq/core';
 import { answerOf, stepOf } from './fate.ts';
 import { assignment, connectForSoak, serve } from './hand.ts';
 import { Journal } from './journal.ts';
-import { QUEUES } from './queues.ts';
+import { QUEUES, RETRIES } from './queues.ts';
 
 /** Handlers take up to so many milliseconds, so that a fault finds some of them at work. */
 const LONGEST_WORK = 15;
@@ -23,7 +23,7 @@ async function work({ payload, envelope }: Message<{ readonly number: number }>)
 }
 
 const consumers = await Promise.all(
-  QUEUES.map(({ name, retry }) => mq.consume(name, work, { retry, concurrency: CONCURRENCY })),
+  QUEUES.map(({ name }) => mq.consume(name, work, { retry: RETRIES, concurrency: CONCURRENCY })),
 );
 const sum = (of: (consumer: (typeof consumers)[number]) => number): number =>
   consumers.reduce((total, consumer) => total + of(consumer), 0);

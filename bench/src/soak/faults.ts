@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultNode } from '@acemq/fault-node';
 import type { FaultConnection, FaultProxy } from '@acemq/testing';
+import { messagesOn, openOn } from './broker-counts.ts';
 import { type BrokerFault, describeFault, type NetworkFault, type Plan, type Timed } from './plan.ts';
+import { isRung } from './queues.ts';
+
+/** Milliseconds in which the longest wait in a rung has long ended. */
+const RUNGS_PATIENCE = 30_000;
+/** Milliseconds in which clients that were told to go have gone. */
+const FAREWELL_PATIENCE = 2_000;
+const POLL = 100;
 
 /** What the faults of a plan are done to. */
 export interface Victims {
@@ -43,7 +51,7 @@ export async function carryOut(
   };
   await Promise.all([
     run(plan.network, (fault) => beginNetworkFault(fault, victims.proxies)),
-    run(plan.broker, (fault) => beginBrokerFault(fault, victims.node)),
+    run(plan.broker, (fault) => beginBrokerFault(fault, victims)),
   ]);
   return counts;
 }
@@ -101,16 +109,17 @@ function beginNetworkFault(fault: NetworkFault, proxies: readonly FaultProxy[]):
   }
 }
 
-async function beginBrokerFault(fault: BrokerFault, node: FaultNode): Promise<Undo> {
+async function beginBrokerFault(fault: BrokerFault, { node, proxies }: Victims): Promise<Undo> {
   switch (fault.kind) {
     case 'alarm':
       await node.alarm(fault.on);
       return () => node.clearAlarms();
     case 'restart':
+      await node.evaluate('ok = rabbit_maintenance:suspend_all_client_listeners()');
+      if (fault.told) await node.closeConnections('the soak run restarts the broker');
+      else for (const proxy of proxies) proxy.cut();
+      await deserted(node, proxies);
       await node.stop();
-      return () => node.start();
-    case 'kill':
-      await node.kill();
       return () => node.start();
     case 'suspend':
       node.suspend();
@@ -118,5 +127,29 @@ async function beginBrokerFault(fault: BrokerFault, node: FaultNode): Promise<Un
     case 'close':
       await node.closeConnections('the soak run closes every connection');
       return () => {};
+  }
+}
+
+/**
+ * Waits until nobody is connected and nothing waits in a rung. The clients see no difference, and the broker
+ * loses nothing by itself: RabbitMQ takes a message out of a rung before its queue has it, so that one that
+ * expires while the broker stops can be lost, and so can one that expired while it was down.
+ */
+async function deserted(node: FaultNode, proxies: readonly FaultProxy[]): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    const { connections } = await openOn(node);
+    const waiting = [...(await messagesOn(node))].filter(([queue, count]) => count > 0 && isRung(queue));
+    if (connections === 0 && waiting.length === 0) return;
+    const waited = performance.now() - started;
+    // A client that is frozen does not hear that it is to go.
+    if (connections > 0 && waited > FAREWELL_PATIENCE) for (const proxy of proxies) proxy.cut();
+    if (waited > RUNGS_PATIENCE) {
+      const rungs = waiting.map(([queue, count]) => `${count} in ${queue}`).join(', ');
+      throw new Error(
+        `the broker cannot be restarted: ${connections} connections, ${rungs || 'empty rungs'}`,
+      );
+    }
+    await sleep(POLL);
   }
 }

@@ -35,10 +35,8 @@ export type NetworkFault =
 /** Something that goes wrong at the broker itself. */
 export type BrokerFault =
   | { readonly kind: 'alarm'; readonly on: 'memory' | 'disk' }
-  /** Stopped in good order, and started again when it ends. */
-  | { readonly kind: 'restart' }
-  /** Ended by SIGKILL, and started again when it ends. */
-  | { readonly kind: 'kill' }
+  /** Gone, and started again when it ends. `told` says whether the clients are told, or simply cut off. */
+  | { readonly kind: 'restart'; readonly told: boolean }
   /** Halted where it is, and let go on when it ends. */
   | { readonly kind: 'suspend' }
   /** Every connection is closed by the broker. */
@@ -82,7 +80,7 @@ const BROKER_KINDS: readonly BrokerFault['kind'][] = [
   'alarm',
   'alarm',
   'restart',
-  'kill',
+  'restart',
   'suspend',
   'close',
 ];
@@ -166,11 +164,11 @@ function brokerFault(kind: BrokerFault['kind'], random: Random): Dealt<BrokerFau
         lasts: random.whole(500, 10_000),
         rest,
       };
-    case 'restart':
-      return { fault: { kind }, lasts: random.whole(0, 3_000), rest };
-    case 'kill':
-      // The boot comes on top: six seconds and more on a small machine.
-      return { fault: { kind }, lasts: random.whole(0, 2_000), rest: rest + 8_000 };
+    case 'restart': {
+      const fault = { kind, told: random.next() < 0.5 };
+      // The rungs run empty first, which comes on top.
+      return { fault, lasts: random.whole(0, 3_000), rest: rest + 5_000 };
+    }
     case 'suspend':
       return { fault: { kind }, lasts: random.whole(500, 8_000), rest };
     case 'close':
