@@ -6,6 +6,13 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 /**
+ * @typedef {object} Container
+ * @property {string} image
+ * @property {number} port
+ * @property {(host: string, port: number) => string} url
+ */
+
+/**
  * @typedef {object} Service
  * @property {string} name as people write it
  * @property {string} variable the environment variable with its URL
@@ -13,8 +20,16 @@ import { delimiter, join } from 'node:path';
  * @property {RegExp} files the test files that need it
  * @property {string} [hello] what a client says first, where a server does not speak first
  * @property {(bytes: Buffer) => boolean} recognises whether its first bytes are that service's
- * @property {{ image: string, port: number, url: (host: string, port: number) => string }} container
+ * @property {Container} container
  */
+
+/**
+ * The files that need something say so in their names, before `.test.ts`: `rules.promtool.broker.test.ts` needs two.
+ * @param {string} word
+ */
+function needing(word) {
+  return new RegExp(`\\.${word}(\\.[\\w-]+)*\\.test\\.ts$`);
+}
 
 /** @type {readonly Service[]} */
 export const services = [
@@ -22,7 +37,7 @@ export const services = [
     name: 'RabbitMQ',
     variable: 'AMQP_URL',
     url: 'amqp://guest:guest@127.0.0.1:5672',
-    files: /\.broker\.test\.ts$/,
+    files: needing('broker'),
     hello: 'AMQP\0\0\x09\x01',
     recognises: (bytes) => bytes.subarray(0, 3).equals(Buffer.from([1, 0, 0])), // a method frame on channel 0
     container: {
@@ -48,8 +63,10 @@ export const programs = [
     variable: 'RABBITMQ_SERVER_PROGRAM',
     // Debian has another script of that name on the PATH, which starts this one as another user, without the environment.
     folders: ['/usr/lib/rabbitmq/bin'],
-    files: /\.fault\.test\.ts$/,
+    files: needing('fault'),
   },
+  { name: 'prometheus', variable: 'PROMETHEUS_PROGRAM', folders: [], files: needing('prometheus') },
+  { name: 'promtool', variable: 'PROMTOOL_PROGRAM', folders: [], files: needing('promtool') },
 ];
 
 /**

@@ -102,3 +102,11 @@ describe('a program that tests start', () => {
     expect(files.filter((file) => rabbitmqServer?.files.test(file))).toEqual(['a/node.fault.test.ts']);
   });
 });
+
+test('a file that needs several things says each of them in its name', () => {
+  const needed = (file: string): string[] =>
+    [...services, ...programs].filter(({ files }) => files.test(file)).map(({ name }) => name);
+  expect(needed('a/rules.promtool.broker.test.ts')).toEqual(['RabbitMQ', 'promtool']);
+  expect(needed('a/scrape.prometheus.test.ts')).toEqual(['prometheus']);
+  expect(needed('prometheus/test/broker.test.ts')).toEqual([]);
+});

@@ -13,6 +13,7 @@ export type { MetricsOptions, SeriesByKind } from './metrics.ts';
 export type { Series } from './series.ts';
 
 // What is counted.
+export { DEFAULT_ATTEMPT_BUCKETS, DEFAULT_DURATION_BUCKETS } from './buckets.ts';
 export { METRICS } from './catalogue.ts';
 export {
   METRIC_CONSUME_ATTEMPTS,
