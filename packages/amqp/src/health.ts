@@ -1,13 +1,15 @@
 import { checkOptions, type Duration, milliseconds } from '@acemq/core';
-import { type HealthPart, type HealthReport, type HealthStatus, healthReport } from '@acemq/health';
+import {
+  HEALTH_SENTENCES,
+  type HealthPart,
+  type HealthReport,
+  type HealthStatus,
+  healthReport,
+} from '@acemq/health';
 import type { RefusedDeclaration } from './link/recorded-topology.ts';
 import type { ConnectionState, LinkRole } from './states.ts';
 
-// Sentences that alert rules match: the same in every language of the family.
-const CLOSED = 'the connection has been closed';
-const BLOCKED = 'the broker has blocked this connection; publishing is paused';
-const STALLED = 'these consumers have stopped reading';
-const SILENT = 'the broker did not answer';
+const { closed: CLOSED, blocked: BLOCKED, stalled: STALLED, silent: SILENT } = HEALTH_SENTENCES;
 
 /** Milliseconds; below the deadline of whatever puts several checks together. */
 const DEFAULT_TIMEOUT = 3_000;
