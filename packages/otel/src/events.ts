@@ -1,0 +1,27 @@
+import type { Envelope } from '@acemq/core';
+import {
+  ATTR_ATTEMPT,
+  ATTR_DESTINATION,
+  ATTR_REASON,
+  ATTR_RETRY_DELAY,
+  EVENT_DEAD_LETTERED,
+  EVENT_RETRIED,
+} from './names.ts';
+import type { OpenSpan } from './open-span.ts';
+
+/** `delay` is in milliseconds. */
+export function retried(span: OpenSpan, queue: string, envelope: Envelope, delay: number): void {
+  span.event(EVENT_RETRIED, {
+    [ATTR_DESTINATION]: queue,
+    [ATTR_RETRY_DELAY]: Math.round(delay),
+    [ATTR_ATTEMPT]: envelope.attempt,
+  });
+}
+
+export function deadLettered(span: OpenSpan, queue: string, envelope: Envelope, reason: string): void {
+  span.event(EVENT_DEAD_LETTERED, {
+    [ATTR_DESTINATION]: queue,
+    [ATTR_REASON]: reason,
+    [ATTR_ATTEMPT]: envelope.attempt,
+  });
+}

@@ -1,0 +1,146 @@
+import {
+  type ConsumeInterceptor,
+  type Envelope,
+  type Interceptable,
+  type PublishInterceptor,
+  RequestTimeoutError,
+  TimeoutError,
+} from '@acemq/core';
+import { OUTCOME_ANSWERED, OUTCOME_FAILED, OUTCOME_TIMED_OUT } from '@acemq/observe';
+import { SpanKind } from '@opentelemetry/api';
+import { currentContext, within } from './carried-context.ts';
+import { connectionTracing } from './connection-tracing.ts';
+import { deadLettered, retried } from './events.ts';
+import {
+  ATTR_DESTINATION,
+  ATTR_OUTBOX_LAG,
+  ATTR_PIPELINE,
+  ATTR_REASON,
+  ATTR_RUN_AGE,
+  ATTR_RUN_OUTCOME,
+  ATTR_STEP,
+  EVENT_OUTBOX_PUBLISH_FAILED,
+  EVENT_PIPELINE_RUN_FINISHED,
+  SPAN_REQUEST_SUFFIX,
+} from './names.ts';
+import type { OpenSpan } from './open-span.ts';
+import { consumeInterceptor } from './process-span.ts';
+import { Propagation } from './propagation.ts';
+import { publishInterceptor } from './publish-span.ts';
+import { Spans } from './spans.ts';
+import { type OpenTelemetryTracingOptions, resolveTracing } from './tracing-options.ts';
+
+/**
+ * Traces through the OpenTelemetry API. Exports nothing by itself: that is for the SDK that the application sets up,
+ * before or after this is made. Trace headers that came in are handed on even where no SDK is.
+ *
+ * Nothing that a tracer, an exporter or a propagator throws reaches a message.
+ */
+export class OpenTelemetryTracing {
+  readonly #spans: Spans;
+  readonly #propagation: Propagation;
+  readonly #queueWait: boolean;
+
+  /**
+   * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for an option that is unknown or cannot be used.
+   */
+  constructor(options: OpenTelemetryTracingOptions = {}) {
+    const { system, conventions, queueWait } = resolveTracing(options);
+    const { tracerProvider, propagator } = options;
+    this.#spans = new Spans(system, conventions, tracerProvider);
+    this.#propagation = new Propagation(propagator, tracerProvider !== undefined);
+    this.#queueWait = queueWait;
+  }
+
+  /**
+   * Adds both interceptors to a connection, sets its `tracing` and returns it. Install before other interceptors: the
+   * first is the outermost, and the span then holds their time too.
+   */
+  install<T extends Interceptable>(connection: T): T {
+    connection.interceptPublish(this.publishInterceptor());
+    connection.interceptConsume(this.consumeInterceptor());
+    connection.tracing = connectionTracing(this.#spans, this.#propagation);
+    return connection;
+  }
+
+  /** The one that opens `<destination> publish`. */
+  publishInterceptor(): PublishInterceptor {
+    return publishInterceptor(this.#spans, this.#propagation);
+  }
+
+  /** The one that opens `<queue> process`. */
+  consumeInterceptor(): ConsumeInterceptor {
+    return consumeInterceptor(this.#spans, this.#propagation, this.#queueWait);
+  }
+
+  /**
+   * Runs a request inside a CLIENT span, `<destination> request`, that ends with an outcome: `answered`; `timed_out`,
+   * told by the error's type; `failed` for any other error. Passes on the result and the error.
+   */
+  async requestSpan<T>(destination: string, envelope: Envelope, work: () => T | Promise<T>): Promise<T> {
+    const { span, context } = this.#spans.open({
+      name: `${destination}${SPAN_REQUEST_SUFFIX}`,
+      kind: SpanKind.CLIENT,
+      parent: currentContext(),
+      attributes: this.#spans.about(destination, 'request', envelope),
+    });
+    try {
+      const answer = await within(context, work);
+      span.outcome(OUTCOME_ANSWERED);
+      return answer;
+    } catch (error) {
+      span.failure(isTimeout(error) ? OUTCOME_TIMED_OUT : OUTCOME_FAILED, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** The headers of the active context, in a new object at each call; empty where nothing is traced. */
+  propagationHeaders(): Record<string, string> {
+    return this.#propagation.headers(currentContext());
+  }
+
+  /** Writes how late an outbox record was published, in milliseconds, on the active span. */
+  outboxPublished(_destination: string, lagMs: number): void {
+    this.#current().attributes({ [ATTR_OUTBOX_LAG]: Math.max(0, Math.round(lagMs)) });
+  }
+
+  /** Puts `outbox.publish_failed` on the active span. */
+  outboxPublishFailed(destination: string, reason: string): void {
+    this.#current().event(EVENT_OUTBOX_PUBLISH_FAILED, {
+      [ATTR_DESTINATION]: destination,
+      [ATTR_REASON]: reason,
+    });
+  }
+
+  /** Puts `pipeline.run_finished` on the active span; the run's age is in milliseconds. */
+  pipelineRunFinished(pipeline: string, step: string, outcome: string, ageMs: number): void {
+    this.#current().event(EVENT_PIPELINE_RUN_FINISHED, {
+      [ATTR_PIPELINE]: pipeline,
+      [ATTR_STEP]: step,
+      [ATTR_RUN_OUTCOME]: outcome,
+      [ATTR_RUN_AGE]: Math.round(ageMs),
+    });
+  }
+
+  /** Puts `message.retried` on the active span, for a retry that something else arranged; milliseconds. */
+  messageRetried(queue: string, envelope: Envelope, delayMs: number): void {
+    retried(this.#current(), queue, envelope, delayMs);
+  }
+
+  /** Puts `message.dead_lettered` on the active span, for one that something else arranged. */
+  messageDeadLettered(queue: string, envelope: Envelope, reason: string): void {
+    deadLettered(this.#current(), queue, envelope, reason);
+  }
+
+  #current(): OpenSpan {
+    return this.#spans.current(currentContext());
+  }
+}
+
+/** `AbortSignal.timeout` rejects with a DOMException of this name, and Node's own errors have it too. */
+function isTimeout(error: unknown): boolean {
+  if (error instanceof RequestTimeoutError || error instanceof TimeoutError) return true;
+  return error instanceof Error && error.name === 'TimeoutError';
+}

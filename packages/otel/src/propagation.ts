@@ -1,0 +1,54 @@
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  propagation,
+  ROOT_CONTEXT,
+  type TextMapPropagator,
+} from '@opentelemetry/api';
+import { quietly } from './quietly.ts';
+import { W3C } from './w3c.ts';
+
+/** Where trace headers are read and written. Asks for the global propagator at each call. */
+export class Propagation {
+  readonly #given: TextMapPropagator | undefined;
+  readonly #w3c: boolean;
+
+  /** `w3c` says to leave the global propagator alone where none is given. */
+  constructor(given: TextMapPropagator | undefined, w3c: boolean) {
+    this.#given = given;
+    this.#w3c = w3c;
+  }
+
+  #propagator(): { readonly propagator: TextMapPropagator; readonly fields: readonly string[] } {
+    const wanted = this.#given ?? (this.#w3c ? W3C : propagation);
+    const fields = wanted.fields();
+    return fields.length === 0 ? { propagator: W3C, fields: W3C.fields() } : { propagator: wanted, fields };
+  }
+
+  /** The headers of a context, in a new object. */
+  headers(context: Context): Record<string, string> {
+    const carrier: Record<string, string> = {};
+    quietly(() => this.#propagator().propagator.inject(context, carrier, defaultTextMapSetter));
+    return carrier;
+  }
+
+  /** The context that a message's own headers name; the root where they name none. */
+  context(headers: Readonly<Record<string, unknown>>): Context {
+    const extracted = quietly(() => {
+      const { propagator, fields } = this.#propagator();
+      const carrier: Record<string, string> = {};
+      for (const field of fields) {
+        const text = Object.hasOwn(headers, field) ? textOf(headers[field]) : undefined;
+        if (text !== undefined) carrier[field] = text;
+      }
+      return propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
+    });
+    return extracted ?? ROOT_CONTEXT;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : undefined;
+}

@@ -1,0 +1,75 @@
+import { DEFAULT_ATTEMPT_BUCKETS, DEFAULT_DURATION_BUCKETS, METRICS } from '@acemq/observe';
+import {
+  AggregationTemporality,
+  DataPointType,
+  InMemoryMetricExporter,
+  MeterProvider,
+  type MetricData,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OpenTelemetryObserver } from '../src/index.ts';
+import { VERSION } from '../src/version.ts';
+
+function kept(): {
+  readonly observer: OpenTelemetryObserver;
+  read(): Promise<Map<string, MetricData>>;
+  scope(): unknown;
+} {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+  const meterProvider = new MeterProvider({ readers: [reader] });
+  onTestFinished(() => meterProvider.shutdown());
+  const scopes = () => exporter.getMetrics().at(-1)?.scopeMetrics ?? [];
+  return {
+    observer: new OpenTelemetryObserver({ meterProvider }),
+    async read() {
+      await meterProvider.forceFlush();
+      return new Map(scopes().flatMap(({ metrics }) => metrics.map((one) => [one.descriptor.name, one])));
+    },
+    scope: () => scopes()[0]?.scope,
+  };
+}
+
+describe('OpenTelemetryObserver', () => {
+  it.each(METRICS)(
+    'writes $name with its unit, buckets and help',
+    async ({ name, kind, unit, help, labels }) => {
+      const { observer, read, scope } = kept();
+      const attributes = Object.fromEntries(labels.map((label) => [label, 'x']));
+      const methods = { counter: 'count', gauge: 'gauge', distribution: 'observe' } as const;
+      observer[methods[kind]](name, 2, attributes);
+      observer[methods[kind]](name, 3, attributes);
+      const data = (await read()).get(name);
+      expect(data?.descriptor.description).toBe(help);
+      expect(scope()).toMatchObject({ name: 'org.acemq.amqp', version: VERSION });
+      expect(data?.dataPoints.map((point) => point.attributes)).toEqual([attributes]);
+      if (data?.dataPointType === DataPointType.HISTOGRAM) {
+        const attempts = unit === 'attempts';
+        expect(kind).toBe('distribution');
+        expect(data.descriptor.unit).toBe(attempts ? '{attempt}' : 's');
+        const value = data.dataPoints[0]?.value;
+        expect(value).toMatchObject({ count: 2, sum: 5 });
+        expect(value?.buckets.boundaries).toEqual(
+          attempts ? DEFAULT_ATTEMPT_BUCKETS : DEFAULT_DURATION_BUCKETS,
+        );
+      } else {
+        expect(data?.dataPoints[0]?.value).toBe(kind === 'counter' ? 5 : 3);
+      }
+    },
+  );
+
+  it('throws nothing that a meter throws', () => {
+    const getMeter = (): never => {
+      throw new Error('no meter');
+    };
+    const observer = new OpenTelemetryObserver({ meterProvider: { getMeter } });
+    expect(() => observer.count('acemq.publish.total', 1, {})).not.toThrow();
+  });
+
+  it('refuses a provider that is none, and options that nobody reads', () => {
+    const make = (options: object) => (): OpenTelemetryObserver => new OpenTelemetryObserver(options);
+    expect(make({ meterProvider: {} })).toThrow(/getMeter/);
+    expect(make({ meter: {} })).toThrow(/meter/);
+  });
+});
