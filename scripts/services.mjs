@@ -24,7 +24,7 @@ import { delimiter, join } from 'node:path';
  */
 
 /**
- * The files that need something say so in their names, before `.test.ts`: `rules.promtool.broker.test.ts` needs two.
+ * The files that need something say so in their names, before `.test.ts`: `kill.broker.fault.test.ts` needs two.
  * @param {string} word
  */
 function needing(word) {
@@ -65,8 +65,6 @@ export const programs = [
     folders: ['/usr/lib/rabbitmq/bin'],
     files: needing('fault'),
   },
-  { name: 'prometheus', variable: 'PROMETHEUS_PROGRAM', folders: [], files: needing('prometheus') },
-  { name: 'promtool', variable: 'PROMTOOL_PROGRAM', folders: [], files: needing('promtool') },
 ];
 
 /**

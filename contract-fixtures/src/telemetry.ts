@@ -1,4 +1,7 @@
+import { HEALTH_SENTENCES } from '@acemq/health';
 import {
+  DEFAULT_ATTEMPT_BUCKETS,
+  DEFAULT_DURATION_BUCKETS,
   type Labels,
   METRIC_CONSUME_DURATION,
   METRIC_CONSUME_IN_FLIGHT,
@@ -18,6 +21,7 @@ import {
   TAG_TRANSPORT,
   TAG_WHERE,
 } from '@acemq/observe';
+import { MOMENTS } from './moments.ts';
 
 const KEY_CASES: readonly (readonly [metric: string, labels: Labels])[] = [
   [METRIC_PUBLISH_TOTAL, {}],
@@ -30,7 +34,8 @@ const KEY_CASES: readonly (readonly [metric: string, labels: Labels])[] = [
 export function telemetryFixtures(): object {
   return {
     generatedBy: 'acemq-typescript',
-    contract: 'The metrics of AceMQ: names, kinds, units, labels, and the values that a label may have.',
+    contract:
+      'The metrics of AceMQ: names, kinds, units, labels, and the values that a label may have; when each moves; the sentences of health.',
     metrics: Object.fromEntries(
       METRICS.map(({ name, kind, unit, labels, values, help }) => [
         name,
@@ -50,6 +55,9 @@ export function telemetryFixtures(): object {
     labelsNeverAttached: [TAG_MESSAGE_TYPE, TAG_TRANSPORT],
     keys: KEY_CASES.map(([metric, labels]) => ({ metric, labels, key: metricKey(metric, labels) })),
     exposition: exposition(),
+    buckets: { duration: DEFAULT_DURATION_BUCKETS, attempts: DEFAULT_ATTEMPT_BUCKETS },
+    moments: MOMENTS,
+    health: HEALTH_SENTENCES,
   };
 }
 

@@ -106,7 +106,6 @@ describe('a program that tests start', () => {
 test('a file that needs several things says each of them in its name', () => {
   const needed = (file: string): string[] =>
     [...services, ...programs].filter(({ files }) => files.test(file)).map(({ name }) => name);
-  expect(needed('a/rules.promtool.broker.test.ts')).toEqual(['RabbitMQ', 'promtool']);
-  expect(needed('a/scrape.prometheus.test.ts')).toEqual(['prometheus']);
-  expect(needed('prometheus/test/broker.test.ts')).toEqual([]);
+  expect(needed('a/kill.broker.fault.test.ts')).toEqual(['RabbitMQ', 'rabbitmq-server']);
+  expect(needed('broker/test/fault.test.ts')).toEqual([]);
 });

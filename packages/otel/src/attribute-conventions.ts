@@ -25,9 +25,9 @@ export interface AttributeMapping {
 const row = (acemq: string, ...otel: readonly string[]): AttributeMapping =>
   Object.freeze({ acemq, otel: Object.freeze(otel.length === 0 ? [acemq] : [...otel]) });
 
-export const OTEL_SYSTEM = 'messaging.system.name';
-export const OTEL_OPERATION_NAME = 'messaging.operation.name';
-export const OTEL_OPERATION_TYPE = 'messaging.operation.type';
+const OTEL_SYSTEM = 'messaging.system.name';
+const OTEL_OPERATION_NAME = 'messaging.operation.name';
+const OTEL_OPERATION_TYPE = 'messaging.operation.type';
 /** On a span that failed: the name of the error, or the outcome where there was none. */
 export const OTEL_ERROR_TYPE = 'error.type';
 
