@@ -1,3 +1,4 @@
+import { readText } from '@acemq/core';
 import {
   type Context,
   defaultTextMapGetter,
@@ -39,16 +40,11 @@ export class Propagation {
       const { propagator, fields } = this.#propagator();
       const carrier: Record<string, string> = {};
       for (const field of fields) {
-        const text = Object.hasOwn(headers, field) ? textOf(headers[field]) : undefined;
+        const text = readText(headers, field);
         if (text !== undefined) carrier[field] = text;
       }
       return propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
     });
     return extracted ?? ROOT_CONTEXT;
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return value instanceof Uint8Array ? new TextDecoder().decode(value) : undefined;
 }

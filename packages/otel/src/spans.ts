@@ -39,20 +39,20 @@ export interface Opening {
 
 /** Opens spans under the library's scope. */
 export class Spans {
-  readonly conventions: Conventions;
+  readonly #conventions: Conventions;
   readonly #system: string;
   readonly #provider: TracerProvider | undefined;
 
   constructor(system: string, conventions: Conventions, provider: TracerProvider | undefined) {
     this.#system = system;
-    this.conventions = conventions;
+    this.#conventions = conventions;
     this.#provider = provider;
   }
 
   open({ name, kind, parent, attributes, startTime }: Opening): Opened {
     const made = quietly(() => {
       const tracer = (this.#provider ?? trace).getTracer(INSTRUMENTATION_NAME, VERSION);
-      const given = { kind, attributes: named(attributes, this.conventions) };
+      const given = { kind, attributes: named(attributes, this.#conventions) };
       const span: Span = tracer.startSpan(
         name,
         startTime === undefined ? given : { ...given, startTime },
@@ -60,7 +60,7 @@ export class Spans {
       );
       return { span, context: trace.setSpan(parent, span) };
     });
-    return { span: new OpenSpan(made?.span, this.conventions), context: made?.context ?? parent };
+    return { span: new OpenSpan(made?.span, this.#conventions), context: made?.context ?? parent };
   }
 
   /** What every span about a message says. */
@@ -79,7 +79,7 @@ export class Spans {
   current(context: Context): OpenSpan {
     return new OpenSpan(
       quietly(() => trace.getSpan(context)),
-      this.conventions,
+      this.#conventions,
     );
   }
 }
