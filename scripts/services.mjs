@@ -6,13 +6,6 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 /**
- * @typedef {object} Container
- * @property {string} image
- * @property {number} port
- * @property {(host: string, port: number) => string} url
- */
-
-/**
  * @typedef {object} Service
  * @property {string} name as people write it
  * @property {string} variable the environment variable with its URL
@@ -20,7 +13,7 @@ import { delimiter, join } from 'node:path';
  * @property {RegExp} files the test files that need it
  * @property {string} [hello] what a client says first, where a server does not speak first
  * @property {(bytes: Buffer) => boolean} recognises whether its first bytes are that service's
- * @property {Container} container
+ * @property {{ image: string, port: number, url: (host: string, port: number) => string }} container
  */
 
 /**
