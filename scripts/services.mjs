@@ -49,15 +49,23 @@ export const services = [
  * @property {RegExp} files the test files that need it
  */
 
+/**
+ * What starts a node of one's own.
+ * @type {Program}
+ */
+export const rabbitmqServer = {
+  name: 'rabbitmq-server',
+  variable: 'RABBITMQ_SERVER_PROGRAM',
+  // Debian has another script of that name on the PATH, which starts this one as another user, without the environment.
+  folders: ['/usr/lib/rabbitmq/bin'],
+  files: needing('fault'),
+};
+
 /** @type {readonly Program[]} */
 export const programs = [
-  {
-    name: 'rabbitmq-server',
-    variable: 'RABBITMQ_SERVER_PROGRAM',
-    // Debian has another script of that name on the PATH, which starts this one as another user, without the environment.
-    folders: ['/usr/lib/rabbitmq/bin'],
-    files: needing('fault'),
-  },
+  rabbitmqServer,
+  { name: 'prometheus', variable: 'PROMETHEUS_PROGRAM', folders: [], files: needing('prometheus') },
+  { name: 'promtool', variable: 'PROMTOOL_PROGRAM', folders: [], files: needing('promtool') },
 ];
 
 /**

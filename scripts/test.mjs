@@ -5,7 +5,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './command.mjs';
 import { readReport } from './report.mjs';
-import { findPrograms, programVariables } from './services.mjs';
+import { findPrograms, programVariables, rabbitmqServer } from './services.mjs';
 import { root, setUp } from './tools.mjs';
 
 const node = process.execPath;
@@ -122,7 +122,7 @@ async function perform(check) {
  */
 function hindranceOf({ after, ownBroker }) {
   if (after !== undefined && !passed.has(after)) return `${after} failed`;
-  const missing = ownBroker === true ? findPrograms().map(({ name }) => name) : [];
+  const missing = ownBroker === true ? findPrograms([rabbitmqServer]).map(({ name }) => name) : [];
   return missing.length > 0 ? `${missing.join(', ')} is not installed` : undefined;
 }
 

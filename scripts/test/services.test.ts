@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { answers, findPrograms, programs, services } from '../services.mjs';
+import { answers, findPrograms, programs, rabbitmqServer, services } from '../services.mjs';
 
 const rabbitmq = services.find(({ name }) => name === 'RabbitMQ');
 if (rabbitmq === undefined) throw new Error('RabbitMQ is not in the table.');
@@ -98,8 +98,7 @@ describe('a program that tests start', () => {
 
   test('is asked for by the names of the files that need it, and no others', () => {
     const files = ['a/node.fault.test.ts', 'a/node.broker.test.ts', 'a/node.test.ts', 'a/fault.test.ts'];
-    const [rabbitmqServer] = programs;
-    expect(files.filter((file) => rabbitmqServer?.files.test(file))).toEqual(['a/node.fault.test.ts']);
+    expect(files.filter((file) => rabbitmqServer.files.test(file))).toEqual(['a/node.fault.test.ts']);
   });
 });
 
@@ -107,5 +106,7 @@ test('a file that needs several things says each of them in its name', () => {
   const needed = (file: string): string[] =>
     [...services, ...programs].filter(({ files }) => files.test(file)).map(({ name }) => name);
   expect(needed('a/kill.broker.fault.test.ts')).toEqual(['RabbitMQ', 'rabbitmq-server']);
+  expect(needed('a/rules.promtool.broker.test.ts')).toEqual(['RabbitMQ', 'promtool']);
+  expect(needed('a/scrape.prometheus.test.ts')).toEqual(['prometheus']);
   expect(needed('broker/test/fault.test.ts')).toEqual([]);
 });
