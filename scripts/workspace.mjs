@@ -35,7 +35,7 @@ export function readWorkspace() {
   const nested = ['packages', 'examples'].flatMap((parent) =>
     existsSync(join(root, parent)) ? readdirSync(join(root, parent)).map((name) => `${parent}/${name}`) : [],
   );
-  return [...nested, 'contract-fixtures', 'fault-node', 'bench', 'docs']
+  return [...nested, 'contract-fixtures', 'fault-node', 'prometheus-server', 'bench', 'docs']
     .filter((folder) => existsSync(join(root, folder, 'package.json')))
     .map((folder) => ({ folder, manifest: read(folder) }));
 }
