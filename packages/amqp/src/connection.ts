@@ -1,5 +1,6 @@
 import {
   AbortedError,
+  type BrokerEndpoint,
   BrokerRefusedError,
   type Clock,
   ConfigurationError,
@@ -53,7 +54,7 @@ import { PublishLink } from './publishing/publish-link.ts';
 import { Publisher } from './publishing/publisher.ts';
 import { type PublisherOptions, resolvePublisherOptions } from './publishing/publisher-options.ts';
 import { outboundOf, RawPublish } from './publishing/raw-publish.ts';
-import type { ConnectionState, StateEvent } from './states.ts';
+import type { ConnectionState, LinkRole, StateEvent } from './states.ts';
 import { ConsumeTelemetry, InFlight, PublishTelemetry } from './telemetry.ts';
 
 /** How a close went. */
@@ -162,6 +163,15 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     this.#publishing.attach(await this.#links.open(endpoint, signal));
     const { blockedReason } = this.#links.publish;
     if (blockedReason !== undefined) this.#publishing.block(blockedReason);
+  }
+
+  /**
+   * The host and the port of the broker that a link leads to, `publish` by default; never a user or a password.
+   * Undefined while that link is down, and on a broker that is not reached over a network. Each link finds its
+   * own way back to a list of URLs, so the two may differ.
+   */
+  endpoint(link: LinkRole = 'publish'): BrokerEndpoint | undefined {
+    return this.#links[link].link?.endpoint;
   }
 
   /** The worse of the states of its two links. */

@@ -42,15 +42,23 @@ function requireFunction(interceptor: unknown, method: string): void {
   }
 }
 
-/** Runs a chain around a publish: the first interceptor is the outermost. */
-export async function runPublishChain(
+/**
+ * Runs a chain around a publish: the first interceptor is the outermost. What became of the message is asked of
+ * `ended` when an interceptor has returned, so that those outside it hear the truth whatever it did.
+ */
+export async function runPublishChain<T>(
   chain: readonly PublishInterceptor[],
   context: PublishContext,
-  last: () => Promise<void>,
-): Promise<void> {
-  const step = async (at: number): Promise<void> => {
+  last: () => Promise<T>,
+  ended: () => Promise<T>,
+): Promise<T> {
+  const step = async (at: number): Promise<T> => {
     const interceptor = chain[at];
-    return interceptor === undefined ? last() : interceptor(context, () => step(at + 1));
+    if (interceptor === undefined) return last();
+    await interceptor(context, async () => {
+      await step(at + 1);
+    });
+    return ended();
   };
   return step(0);
 }

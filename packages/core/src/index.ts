@@ -150,6 +150,7 @@ export type { Clock, Timer } from './clock.ts';
 export { checkMessage } from './checked-message.ts';
 export { checkShortText } from './short-text.ts';
 export type {
+  BrokerEndpoint,
   ConsumeEvents,
   ConsumeSpec,
   DeclareTarget,

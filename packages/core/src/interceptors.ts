@@ -2,6 +2,7 @@ import type { Ack } from './ack.ts';
 import type { Envelope } from './envelope.ts';
 import type { Settlement } from './settlement.ts';
 import type { Tracing } from './tracing.ts';
+import type { BrokerEndpoint } from './transport.ts';
 
 /** One publish, on its way through the chain. What an interceptor leaves in the fields is what is sent. */
 export interface PublishContext {
@@ -15,8 +16,8 @@ export interface PublishContext {
 }
 
 /**
- * Runs the rest of the chain and the publish itself. Resolves when the broker has confirmed, rejects
- * otherwise.
+ * Runs the rest of the chain and the publish itself. Resolves when the broker has confirmed, rejects otherwise:
+ * also where an interceptor further in did not call its own `next`, or kept the error of it to itself.
  */
 export type PublishNext = () => Promise<void>;
 
@@ -48,8 +49,11 @@ export interface ConsumeContext {
    * Calls the listener once when it is decided what becomes of this delivery, before it is carried out.
    * Returns false, and never calls, when that is decided already. An error that the listener throws is logged
    * and goes no further.
+   *
+   * `undecided` is called in its place where nothing could be decided (an interceptor left an envelope that cannot
+   * be read, say) and the delivery is left to the broker.
    */
-  whenSettled(listener: (settlement: Settlement) => void): boolean;
+  whenSettled(listener: (settlement: Settlement) => void, undecided?: (error: unknown) => void): boolean;
 }
 
 /** Runs the rest of the chain and the handler. */
@@ -69,4 +73,9 @@ export interface Interceptable {
   interceptConsume(interceptor: ConsumeInterceptor): () => void;
   /** Does nothing until an adapter sets it. */
   tracing: Tracing;
+  /**
+   * Where its link for publishing or for consuming leads at this moment; undefined while that is down, and for a
+   * broker that is not reached over a network.
+   */
+  endpoint?(link: 'publish' | 'consume'): BrokerEndpoint | undefined;
 }

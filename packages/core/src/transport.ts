@@ -67,10 +67,20 @@ export interface LinkEvents {
   unblocked(): void;
 }
 
+/** Where a broker was reached. Never a user or a password. */
+export interface BrokerEndpoint {
+  /** The name or the address that was dialled; an IPv6 address has no brackets. */
+  readonly host: string;
+  /** 1 to 65535. */
+  readonly port: number;
+}
+
 /** One connection to the broker. */
 export interface Link {
   /** False once it was lost or closed. Never true again after that. */
   readonly open: boolean;
+  /** Where it leads, for a link that goes over a network. */
+  readonly endpoint?: BrokerEndpoint;
 
   /**
    * Declares an exchange. Resolves when the broker has it; the same declaration again changes nothing. 406 if

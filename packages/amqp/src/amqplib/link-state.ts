@@ -1,4 +1,4 @@
-import { ConnectionClosedError, ConnectionLostError } from '@acemq/core';
+import { type BrokerEndpoint, ConnectionClosedError, ConnectionLostError } from '@acemq/core';
 import { wordsOf } from './refusal.ts';
 
 /** Something on a link that can be closed in the order of what was written on it. */
@@ -11,6 +11,7 @@ export interface Closable {
 export class LinkState {
   /** Where it leads, without credentials. */
   readonly label: string;
+  readonly endpoint: BrokerEndpoint;
   /** Ends the socket, at whatever stage it is. */
   readonly signal: AbortSignal;
   /** Why it went; the first reason counts. */
@@ -21,8 +22,9 @@ export class LinkState {
   #open = true;
   #closing = false;
 
-  constructor(label: string) {
+  constructor(label: string, endpoint: BrokerEndpoint) {
     this.label = label;
+    this.endpoint = endpoint;
     this.signal = this.#controller.signal;
   }
 

@@ -1,4 +1,5 @@
 import {
+  type BrokerEndpoint,
   BrokerRefusedError,
   type ConsumeEvents,
   type ConsumeSpec,
@@ -80,6 +81,10 @@ export class AmqplibLink implements Link {
 
   get open(): boolean {
     return this.#state.open;
+  }
+
+  get endpoint(): BrokerEndpoint {
+    return this.#state.endpoint;
   }
 
   /**

@@ -58,7 +58,7 @@ class AmqplibTransport implements Transport {
         `endpoint is ${request.endpoint}; allowed: 0 to ${this.#targets.length - 1}`,
       );
     }
-    const state = new LinkState(label);
+    const state = new LinkState(label, Object.freeze({ host: endpoint.host, port: endpoint.port }));
     const bound = boundOf(request, label);
     try {
       const login = await Promise.race([this.#login(endpoint, label), bound.reached]);

@@ -216,6 +216,7 @@ export class DeliveryRun {
       id: this.#envelope?.id,
       error,
     });
+    this.#context?.giveUp(error);
     if (!this.#decided) {
       this.#decided = true;
       this.#host.decided(this);

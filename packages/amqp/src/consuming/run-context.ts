@@ -8,6 +8,11 @@ export interface ContextHost {
   readonly logger: Logger;
 }
 
+interface SettlementListener {
+  readonly settled: (settlement: Settlement) => void;
+  readonly undecided: ((error: unknown) => void) | undefined;
+}
+
 /** What interceptors see. */
 export class RunContext implements ConsumeContext {
   envelope: Envelope;
@@ -19,13 +24,16 @@ export class RunContext implements ConsumeContext {
   readonly redelivered: boolean;
   readonly body: Uint8Array;
   readonly #source: MessageSource;
+  /** As it came: an interceptor may leave an envelope that cannot be read. */
+  readonly #id: string;
   readonly #logger: Logger;
   #state: Map<unknown, unknown> | undefined;
-  #listeners: ((settlement: Settlement) => void)[] | undefined = [];
+  #listeners: SettlementListener[] | undefined = [];
 
   constructor(source: MessageSource, host: ContextHost, envelope: Envelope, payload: unknown) {
     const { delivery } = source;
     this.#source = source;
+    this.#id = envelope.id;
     this.envelope = envelope;
     this.payload = payload;
     this.queue = host.queue;
@@ -46,24 +54,37 @@ export class RunContext implements ConsumeContext {
     return this.#state;
   }
 
-  whenSettled(listener: (settlement: Settlement) => void): boolean {
+  whenSettled(settled: (settlement: Settlement) => void, undecided?: (error: unknown) => void): boolean {
     if (this.#listeners === undefined) return false;
-    this.#listeners.push(listener);
+    this.#listeners.push({ settled, undecided });
     return true;
   }
 
   #listenerFailed(error: unknown): void {
     this.#logger.error('a listener of a settlement failed', {
       queue: this.queue,
-      id: this.envelope.id,
+      id: this.#id,
       error,
     });
   }
 
   /** Tells the listeners, once. */
   announce(settlement: Settlement): void {
+    for (const { settled } of this.#taken()) {
+      tell(settled, settlement, (error) => this.#listenerFailed(error));
+    }
+  }
+
+  /** Tells those who are still waiting that no settlement will come. */
+  giveUp(reason: unknown): void {
+    for (const { undecided } of this.#taken()) {
+      if (undecided !== undefined) tell(undecided, reason, (error) => this.#listenerFailed(error));
+    }
+  }
+
+  #taken(): readonly SettlementListener[] {
     const listeners = this.#listeners ?? [];
     this.#listeners = undefined;
-    for (const listener of listeners) tell(listener, settlement, (error) => this.#listenerFailed(error));
+    return listeners;
   }
 }

@@ -226,31 +226,37 @@ export class Publisher<T = unknown> {
   ): Promise<Envelope> {
     const { routingKey } = context;
     let reached = false;
-    let ended = false;
+    let over = false;
     let sent: Promise<Envelope> | undefined;
+    const last = (): Promise<Envelope> => {
+      if (reached) throw new ConfigurationError('a publish interceptor called next twice');
+      if (over) throw new ConfigurationError('a publish interceptor called next after it had returned');
+      reached = true;
+      // A type that was left to the routing key follows the key an interceptor chose.
+      if (
+        givenType === undefined &&
+        context.routingKey !== routingKey &&
+        context.envelope.type === routingKey
+      ) {
+        context.envelope = withEnvelope(context.envelope, { type: context.routingKey });
+      }
+      try {
+        checkDestination(context.exchange, context.routingKey);
+        context.replyTo = replyToOf(context.replyTo);
+        sent = this.#check(context, sending);
+      } catch (error) {
+        this.#countFailure(context, undefined, sending.started, OUTCOME_FAILED);
+        sent = Promise.reject(error);
+      }
+      return sent;
+    };
+    const ended = (): Promise<Envelope> => {
+      if (sent !== undefined) return sent;
+      over = true;
+      throw nothingSent(context);
+    };
     try {
-      await runPublishChain(chain, context, async () => {
-        if (reached) throw new ConfigurationError('a publish interceptor called next twice');
-        if (ended) throw new ConfigurationError('a publish interceptor called next after it had returned');
-        reached = true;
-        // A type that was left to the routing key follows the key an interceptor chose.
-        if (
-          givenType === undefined &&
-          context.routingKey !== routingKey &&
-          context.envelope.type === routingKey
-        ) {
-          context.envelope = withEnvelope(context.envelope, { type: context.routingKey });
-        }
-        try {
-          checkDestination(context.exchange, context.routingKey);
-          context.replyTo = replyToOf(context.replyTo);
-          sent = this.#check(context, sending);
-        } catch (error) {
-          this.#countFailure(context, undefined, sending.started, OUTCOME_FAILED);
-          sent = Promise.reject(error);
-        }
-        await sent;
-      });
+      return await runPublishChain(chain, context, last, ended);
     } catch (error) {
       if (sent === undefined) {
         const outcome = error instanceof PublishingPausedError ? OUTCOME_REFUSED : OUTCOME_FAILED;
@@ -258,15 +264,8 @@ export class Publisher<T = unknown> {
       }
       throw error;
     } finally {
-      ended = true;
+      over = true;
     }
-    if (sent !== undefined) return sent;
-    this.#countFailure(context, undefined, sending.started, OUTCOME_FAILED);
-    throw new PublishError('a publish interceptor ended the publish without calling next; nothing was sent', {
-      messageId: context.envelope.id,
-      exchange: context.exchange,
-      routingKey: context.routingKey,
-    });
   }
 
   /**
@@ -313,6 +312,14 @@ export class Publisher<T = unknown> {
     const { exchange, routingKey } = context ?? this.#subject('', options);
     telemetry.published(exchange, routingKey, outcome, started);
   }
+}
+
+function nothingSent({ envelope, exchange, routingKey }: PublishContext): PublishError {
+  return new PublishError('a publish interceptor ended the publish without calling next; nothing was sent', {
+    messageId: envelope.id,
+    exchange,
+    routingKey,
+  });
 }
 
 function aborted(signal: AbortSignal): AceMQError {
