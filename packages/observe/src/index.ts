@@ -12,6 +12,14 @@ export type { LabelPair } from './metric-key.ts';
 export type { MetricsOptions, SeriesByKind } from './metrics.ts';
 export type { Series } from './series.ts';
 
+// Writing an observer that keeps something for each label set.
+export { checkDelta, checkSample } from './sample.ts';
+export { SeriesOfMetric } from './series.ts';
+export { checkMaxSeries, warnOfFull } from './series-limit.ts';
+export { prometheusName } from './prometheus-text.ts';
+export type { SeriesOptions } from './series.ts';
+export type { FullMetric } from './series-limit.ts';
+
 // What is counted.
 export { DEFAULT_ATTEMPT_BUCKETS, DEFAULT_DURATION_BUCKETS } from './buckets.ts';
 export { METRICS } from './catalogue.ts';

@@ -1,7 +1,10 @@
-import { ConfigurationError, type Logger } from '@acemq/core';
+import type { Logger } from '@acemq/core';
+import type { MetricKind } from './catalogue.ts';
 import { Distribution, type DurationSummary } from './duration-summary.ts';
 import type { Labels, Observer } from './observer.ts';
+import { checkDelta, checkSample } from './sample.ts';
 import { type Series, SeriesOfMetric } from './series.ts';
+import { checkMaxSeries, type FullMetric, warnOfFull } from './series-limit.ts';
 
 /** How many label sets a metric may have before new ones are counted together. */
 export const DEFAULT_MAX_SERIES = 10_000;
@@ -9,9 +12,11 @@ export const DEFAULT_MAX_SERIES = 10_000;
 /** Options of {@link Metrics}. */
 export interface MetricsOptions {
   /**
-   * How many label sets one metric may have. A new one past that is counted under `other`: its open labels
-   * (such as `routing.key`) all read `other`, and its closed ones (such as `outcome`) keep their value. A
-   * whole number of at least 1; 10,000 by default.
+   * How many label sets one metric may have. In a new one past that, the label with the most values so far
+   * (in practice `routing.key`) reads `other`; never `outcome`, and never `queue`. A gauge past it is left
+   * out, and so is what has no label that may be replaced. Where replacing one label brings as many series
+   * again, all that may be replaced read `other`, so that a metric never has more than three times this many.
+   * A whole number of at least 1; 10,000 by default.
    */
   readonly maxSeries?: number;
   /** Gets one warning per metric that reaches `maxSeries`. `console` by default. */
@@ -32,29 +37,22 @@ interface Held {
 /**
  * Keeps the numbers in memory: enough for a scrape, a test, or a signal handler that prints them.
  *
- * Memory is bounded by `maxSeries` for each metric. A sample is cheapest where its labels object is frozen
+ * Memory is bounded by {@link MetricsOptions.maxSeries} for each metric. A sample is cheapest where its labels object is frozen
  * and was seen before (one look-up), and needs sorting only for labels that were never seen.
  */
 export class Metrics implements Observer {
   readonly #maxSeries: number;
-  readonly #logger: Pick<Logger, 'warn'>;
+  readonly #onFull: (full: FullMetric) => void;
   readonly #counters: Map<string, SeriesOfMetric<Held>> = new Map();
   readonly #gauges: Map<string, SeriesOfMetric<Held>> = new Map();
   readonly #distributions: Map<string, SeriesOfMetric<Distribution>> = new Map();
-  readonly #full: Set<string> = new Set();
 
   /**
    * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `maxSeries` is not a whole number of at least 1.
    */
   constructor(options: MetricsOptions = {}) {
-    const maxSeries = options.maxSeries ?? DEFAULT_MAX_SERIES;
-    if (!Number.isSafeInteger(maxSeries) || maxSeries < 1) {
-      throw new ConfigurationError(
-        `maxSeries is ${String(maxSeries)}; a whole number of at least 1 is allowed`,
-      );
-    }
-    this.#maxSeries = maxSeries;
-    this.#logger = options.logger ?? console;
+    this.#maxSeries = checkMaxSeries(options.maxSeries, DEFAULT_MAX_SERIES);
+    this.#onFull = warnOfFull(options.logger ?? console);
   }
 
   /**
@@ -62,10 +60,9 @@ export class Metrics implements Observer {
    * grows.
    */
   count(metric: string, delta: number, labels: Labels): void {
-    if (!(delta >= 0 && delta < Number.POSITIVE_INFINITY)) {
-      throw new ConfigurationError(`${metric} was counted by ${String(delta)}; 0 and more is allowed`);
-    }
-    this.#of(this.#counters, metric, held).of(labels).value.number += delta;
+    checkDelta(metric, delta);
+    const series = this.#of(this.#counters, metric, 'counter', held).of(labels);
+    if (series !== undefined) series.value.number += delta;
   }
 
   /**
@@ -73,14 +70,15 @@ export class Metrics implements Observer {
    * read again.
    */
   observe(metric: string, value: number, labels: Labels): void {
-    if (!Number.isFinite(value)) throw notFinite(metric, value);
-    this.#of(this.#distributions, metric, distribution).of(labels).value.add(value);
+    checkSample(metric, value);
+    this.#of(this.#distributions, metric, 'distribution', distribution).of(labels)?.value.add(value);
   }
 
   /** @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is not finite. */
   gauge(metric: string, value: number, labels: Labels): void {
-    if (!Number.isFinite(value)) throw notFinite(metric, value);
-    this.#of(this.#gauges, metric, held).of(labels).value.number = value;
+    checkSample(metric, value);
+    const series = this.#of(this.#gauges, metric, 'gauge', held).of(labels);
+    if (series !== undefined) series.value.number = value;
   }
 
   /**
@@ -123,26 +121,18 @@ export class Metrics implements Observer {
   }
 
   #of<Value>(
-    kind: Map<string, SeriesOfMetric<Value>>,
+    all: Map<string, SeriesOfMetric<Value>>,
     metric: string,
+    kind: MetricKind,
     create: () => Value,
   ): SeriesOfMetric<Value> {
-    let found = kind.get(metric);
+    let found = all.get(metric);
     if (found === undefined) {
-      found = new SeriesOfMetric(metric, this.#maxSeries, create, this.#warnOnce);
-      kind.set(metric, found);
+      found = new SeriesOfMetric({ metric, kind, maxSeries: this.#maxSeries, create, onFull: this.#onFull });
+      all.set(metric, found);
     }
     return found;
   }
-
-  readonly #warnOnce = (metric: string): void => {
-    if (this.#full.has(metric)) return;
-    this.#full.add(metric);
-    this.#logger.warn(`${metric} has ${this.#maxSeries} label sets; new ones are counted under "other"`, {
-      metric,
-      maxSeries: this.#maxSeries,
-    });
-  };
 }
 
 // What `console.log(metrics)` prints on Node; nothing of Node is imported for it.
@@ -172,8 +162,4 @@ function copies<Value, Copy>(
 
 function byKey<Value>(series: readonly Series<Value>[]): ReadonlyMap<string, Value> {
   return new Map(series.map(({ key, value }) => [key, value]));
-}
-
-function notFinite(metric: string, value: number): ConfigurationError {
-  return new ConfigurationError(`${metric} was given ${String(value)}; a finite number is allowed`);
 }

@@ -64,7 +64,7 @@ class ExposedNames {
   readonly #taken: Set<string> = new Set();
 
   take(name: string, suffixes: readonly string[]): string {
-    let exposed = sanitised(name);
+    let exposed = prometheusName(name);
     while (suffixes.some((suffix) => this.#taken.has(exposed + suffix))) exposed += '_';
     for (const suffix of suffixes) this.#taken.add(exposed + suffix);
     return exposed;
@@ -90,7 +90,11 @@ class LabelNames {
   }
 }
 
-function sanitised(name: string): string {
+/**
+ * The name of a metric or a label as Prometheus takes it: every character outside `[a-zA-Z0-9_]` becomes an underscore,
+ * and one is put before a digit at the start. Nothing is added otherwise: no `_total`, no `_seconds`.
+ */
+export function prometheusName(name: string): string {
   const plain = name.replaceAll(/[^a-zA-Z0-9_]/g, '_');
   return /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`;
 }
