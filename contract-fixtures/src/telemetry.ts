@@ -22,6 +22,7 @@ import {
   TAG_WHERE,
 } from '@acemq/observe';
 import { MOMENTS } from './moments.ts';
+import { spellings } from './spellings.ts';
 
 const KEY_CASES: readonly (readonly [metric: string, labels: Labels])[] = [
   [METRIC_PUBLISH_TOTAL, {}],
@@ -37,10 +38,10 @@ export function telemetryFixtures(): object {
     contract:
       'The metrics of AceMQ: names, kinds, units, labels, and the values that a label may have; when each moves; the sentences of health.',
     metrics: Object.fromEntries(
-      METRICS.map(({ name, kind, unit, labels, values, help }) => [
-        name,
-        { kind, unit, labels, values, help },
-      ]),
+      METRICS.map((metric) => {
+        const { name, kind, unit, labels, values, help } = metric;
+        return [name, { kind, unit, labels, values, spellings: spellings(metric), help }];
+      }),
     ),
     outcomes: {
       publish: valuesOf(METRIC_PUBLISH_TOTAL, TAG_OUTCOME),
