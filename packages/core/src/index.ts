@@ -144,6 +144,16 @@ export type { EncodedPayload, MessageRecorder, RecordOptions } from './message-r
 export type { AttributeValue, Span, SpanKind, SpanOptions, Tracing } from './tracing.ts';
 export type { Logger } from './logger.ts';
 
+// Answering over HTTP, on any server.
+export { httpHandler } from './http-handler.ts';
+export type {
+  HttpAnswer,
+  HttpHandler,
+  HttpHandlerOptions,
+  NodeRequest,
+  NodeResponse,
+} from './http-handler.ts';
+
 // What a transport is.
 export { systemClock } from './system-clock.ts';
 export type { Clock, Timer } from './clock.ts';
