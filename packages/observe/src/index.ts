@@ -1,14 +1,18 @@
 // Being told the numbers.
 export { guardObserver } from './guard.ts';
 export { isNullObserver, NullObserver } from './observer.ts';
+export { observers } from './observers.ts';
 export type { Labels, Observer } from './observer.ts';
+export type { ObserversOptions } from './observers.ts';
 
 // Keeping them in memory, and printing them.
 export { DEFAULT_MAX_SERIES, Metrics } from './metrics.ts';
 export { metricKey } from './metric-key.ts';
+export { metricsHandler } from './metrics-handler.ts';
 export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 export type { DurationSummary } from './duration-summary.ts';
 export type { LabelPair } from './metric-key.ts';
+export type { MetricsHandlerOptions } from './metrics-handler.ts';
 export type { MetricsOptions, SeriesByKind } from './metrics.ts';
 export type { Series } from './series.ts';
 
