@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { query, type Sample } from './query.ts';
 
 const READY_DEADLINE = 60_000;
-const WAIT_DEADLINE = 30_000;
+const WAIT_DEADLINE = 20_000;
 const POLL = 100;
 const ERROR_TAIL = 4000;
 
@@ -43,7 +43,7 @@ export interface PrometheusServer {
   /**
    * Asks until the answer holds, which by default means that there is any, and resolves with it.
    *
-   * @throws Error with the last answer when it does not hold within 30 s.
+   * @throws Error with the last answer when it does not hold within 20 s.
    */
   until(expression: string, holds?: (samples: readonly Sample[]) => boolean): Promise<readonly Sample[]>;
   /** Ends the process and removes its data. */
