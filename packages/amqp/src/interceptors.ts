@@ -46,32 +46,38 @@ function requireFunction(interceptor: unknown, method: string): void {
  * Runs a chain around a publish: the first interceptor is the outermost. What became of the message is asked of
  * `ended` when an interceptor has returned, so that those outside it hear the truth whatever it did.
  */
-export async function runPublishChain<T>(
+export function runPublishChain(
   chain: readonly PublishInterceptor[],
   context: PublishContext,
-  last: () => Promise<T>,
-  ended: () => Promise<T>,
-): Promise<T> {
-  const step = async (at: number): Promise<T> => {
+  last: () => Promise<void>,
+  ended: () => Promise<void>,
+): Promise<void> {
+  const step = (at: number): Promise<void> => {
     const interceptor = chain[at];
-    if (interceptor === undefined) return last();
-    await interceptor(context, async () => {
-      await step(at + 1);
-    });
-    return ended();
+    if (interceptor === undefined) return promised(last);
+    return promised(() => interceptor(context, () => step(at + 1))).then(ended);
   };
   return step(0);
 }
 
 /** Runs a chain around a handler: the first interceptor is the outermost. */
-export async function runConsumeChain(
+export function runConsumeChain(
   chain: readonly ConsumeInterceptor[],
   context: ConsumeContext,
   last: () => Ack | Promise<Ack>,
 ): Promise<Ack> {
-  const step = async (at: number): Promise<Ack> => {
+  const step = (at: number): Promise<Ack> => {
     const interceptor = chain[at];
-    return interceptor === undefined ? last() : interceptor(context, () => step(at + 1));
+    return promised(interceptor === undefined ? last : () => interceptor(context, () => step(at + 1)));
   };
   return step(0);
+}
+
+/** What an `async` function around it would give, with fewer promises. */
+function promised<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return Promise.resolve(work());
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }

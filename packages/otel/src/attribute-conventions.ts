@@ -28,8 +28,6 @@ const row = (acemq: string, ...otel: readonly string[]): AttributeMapping =>
 const OTEL_SYSTEM = 'messaging.system.name';
 const OTEL_OPERATION_NAME = 'messaging.operation.name';
 const OTEL_OPERATION_TYPE = 'messaging.operation.type';
-/** On a span that failed: the name of the error, or the outcome where there was none. */
-export const OTEL_ERROR_TYPE = 'error.type';
 
 /** Every attribute of a span. An attribute that is not here has one name under every convention. */
 export const ATTRIBUTE_CONVENTIONS: readonly AttributeMapping[] = Object.freeze([

@@ -24,6 +24,11 @@ export const ATTR_MESSAGE_TYPE = 'messaging.acemq.message_type';
 export const ATTR_ATTEMPT = 'messaging.acemq.attempt';
 export const ATTR_OUTCOME = 'messaging.acemq.outcome';
 export const ATTR_REASON = 'messaging.acemq.reason';
+/** The host of the broker; only under the semantic conventions, as the two that follow. */
+export const ATTR_SERVER_ADDRESS = 'server.address';
+export const ATTR_SERVER_PORT = 'server.port';
+/** On a span that failed: the name of the error, or the outcome where there was none. */
+export const ATTR_ERROR_TYPE = 'error.type';
 /** Whole milliseconds. */
 export const ATTR_OUTBOX_LAG = 'messaging.acemq.outbox_lag_ms';
 /** Whole milliseconds. */

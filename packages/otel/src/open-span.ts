@@ -1,6 +1,6 @@
 import { type Attributes, type Exception, type Span, SpanStatusCode } from '@opentelemetry/api';
-import { type Conventions, named, OTEL_ERROR_TYPE } from './attribute-conventions.ts';
-import { ATTR_OUTCOME, ERROR_OUTCOMES } from './names.ts';
+import { type Conventions, named } from './attribute-conventions.ts';
+import { ATTR_ERROR_TYPE, ATTR_OUTCOME, ERROR_OUTCOMES } from './names.ts';
 import { quietly } from './quietly.ts';
 
 /** A span of ours while it is open. None of its methods throws, and one that records nothing costs nothing. */
@@ -66,7 +66,7 @@ export class OpenSpan {
     quietly(() => this.#span?.setStatus({ code: SpanStatusCode.ERROR, message }));
     if (this.#conventions === 'acemq') return;
     const error = this.#recorded ? typeName(this.#exception) : type;
-    quietly(() => this.#span?.setAttribute(OTEL_ERROR_TYPE, error));
+    quietly(() => this.#span?.setAttribute(ATTR_ERROR_TYPE, error));
   }
 }
 

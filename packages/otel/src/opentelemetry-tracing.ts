@@ -8,6 +8,7 @@ import {
 } from '@acemq/core';
 import { OUTCOME_ANSWERED, OUTCOME_FAILED, OUTCOME_TIMED_OUT } from '@acemq/observe';
 import { SpanKind } from '@opentelemetry/api';
+import type { Conventions } from './attribute-conventions.ts';
 import { currentContext, within } from './carried-context.ts';
 import { connectionTracing } from './connection-tracing.ts';
 import { deadLettered, retried } from './events.ts';
@@ -27,6 +28,7 @@ import type { OpenSpan } from './open-span.ts';
 import { consumeInterceptor } from './process-span.ts';
 import { Propagation } from './propagation.ts';
 import { publishInterceptor } from './publish-span.ts';
+import { NO_SERVER, serverOf } from './server.ts';
 import { Spans } from './spans.ts';
 import { type OpenTelemetryTracingOptions, resolveTracing } from './tracing-options.ts';
 
@@ -40,6 +42,7 @@ export class OpenTelemetryTracing {
   readonly #spans: Spans;
   readonly #propagation: Propagation;
   readonly #queueWait: boolean;
+  readonly #conventions: Conventions;
 
   /**
    * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for an option that is unknown or cannot be used.
@@ -50,6 +53,7 @@ export class OpenTelemetryTracing {
     this.#spans = new Spans(system, conventions, tracerProvider);
     this.#propagation = new Propagation(propagator, tracerProvider !== undefined);
     this.#queueWait = queueWait;
+    this.#conventions = conventions;
   }
 
   /**
@@ -57,20 +61,21 @@ export class OpenTelemetryTracing {
    * first is the outermost, and the span then holds their time too.
    */
   install<T extends Interceptable>(connection: T): T {
-    connection.interceptPublish(this.publishInterceptor());
-    connection.interceptConsume(this.consumeInterceptor());
+    const server = serverOf(connection, this.#conventions);
+    connection.interceptPublish(publishInterceptor(this.#spans, this.#propagation, server));
+    connection.interceptConsume(consumeInterceptor(this.#spans, this.#propagation, server, this.#queueWait));
     connection.tracing = connectionTracing(this.#spans, this.#propagation);
     return connection;
   }
 
-  /** The one that opens `<destination> publish`. */
+  /** The one that opens `<destination> publish`; by itself it cannot say which broker that went to. */
   publishInterceptor(): PublishInterceptor {
-    return publishInterceptor(this.#spans, this.#propagation);
+    return publishInterceptor(this.#spans, this.#propagation, NO_SERVER);
   }
 
-  /** The one that opens `<queue> process`. */
+  /** The one that opens `<queue> process`; by itself it cannot say which broker that came from. */
   consumeInterceptor(): ConsumeInterceptor {
-    return consumeInterceptor(this.#spans, this.#propagation, this.#queueWait);
+    return consumeInterceptor(this.#spans, this.#propagation, NO_SERVER, this.#queueWait);
   }
 
   /**

@@ -2,6 +2,8 @@ import {
   type Ack,
   type ConsumeContext,
   type ConsumeInterceptor,
+  type ConsumeNext,
+  type Envelope,
   isDeadLettered,
   OUTCOME_ACKED,
   OUTCOME_IN_PROGRESS,
@@ -11,13 +13,14 @@ import {
   type Settlement,
 } from '@acemq/core';
 import { OUTCOME_FAILED } from '@acemq/observe';
-import { type Context, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { within } from './carried-context.ts';
 import { deadLettered, retried } from './events.ts';
 import { ATTR_ATTEMPT, SPAN_PROCESS_SUFFIX } from './names.ts';
 import type { OpenSpan } from './open-span.ts';
 import type { Propagation } from './propagation.ts';
 import { quietly } from './quietly.ts';
+import type { Server } from './server.ts';
 import type { Spans } from './spans.ts';
 
 /** The name of the optional span for the time before the handler. */
@@ -38,19 +41,26 @@ const PROVISIONAL: Readonly<Record<Ack['decision'], string>> = Object.freeze({
 export function consumeInterceptor(
   spans: Spans,
   propagation: Propagation,
+  server: Server,
   queueWait: boolean,
 ): ConsumeInterceptor {
-  return async (delivery, next) => {
+  const inSpan = async (delivery: ConsumeContext, next: ConsumeNext, parent: Context): Promise<Ack> => {
     const { queue, envelope } = delivery;
-    const parent = propagation.context(envelope.headers);
-    if (queueWait && envelope.attempt === 1) waited(spans, delivery, parent);
+    const about = { ...spans.about(queue, 'process', envelope), ...server('consume') };
+    if (queueWait && envelope.attempt === 1) waited(spans, envelope, about, parent);
     const { span, context } = spans.open({
       name: `${queue}${SPAN_PROCESS_SUFFIX}`,
       kind: SpanKind.CONSUMER,
       parent,
-      attributes: { ...spans.about(queue, 'process', envelope), [ATTR_ATTEMPT]: envelope.attempt },
+      attributes: { ...about, [ATTR_ATTEMPT]: envelope.attempt },
     });
-    const coming = delivery.whenSettled((settlement) => settled(span, delivery, settlement));
+    const coming = delivery.whenSettled(
+      (settlement) => settled(span, queue, envelope, settlement),
+      (error) => {
+        span.fail(error);
+        span.end();
+      },
+    );
     try {
       const ack = await within(context, next);
       quietly(() => {
@@ -68,9 +78,14 @@ export function consumeInterceptor(
       if (!coming) span.end();
     }
   };
+  return (delivery, next) => {
+    const parent = propagation.context(delivery.envelope.headers);
+    if (!spans.none) return inSpan(delivery, next, parent);
+    return parent === ROOT_CONTEXT ? next() : within(parent, next);
+  };
 }
 
-function settled(span: OpenSpan, { queue, envelope }: ConsumeContext, settlement: Settlement): void {
+function settled(span: OpenSpan, queue: string, envelope: Envelope, settlement: Settlement): void {
   const { outcome, delay, reason } = settlement;
   if (outcome === OUTCOME_RETRIED) retried(span, queue, envelope, delay ?? 0);
   else if (isDeadLettered(settlement)) deadLettered(span, queue, envelope, reason ?? '');
@@ -79,16 +94,9 @@ function settled(span: OpenSpan, { queue, envelope }: ConsumeContext, settlement
 }
 
 /** Without a parent it would be a trace of its own, and is left out. */
-function waited(spans: Spans, { queue, envelope }: ConsumeContext, parent: Context): void {
+function waited(spans: Spans, envelope: Envelope, attributes: Attributes, parent: Context): void {
   if (quietly(() => trace.getSpanContext(parent)) === undefined) return;
   const now = Date.now();
-  spans
-    .open({
-      name: SPAN_QUEUE_WAIT,
-      kind: SpanKind.INTERNAL,
-      parent,
-      attributes: spans.about(queue, 'process', envelope),
-      startTime: Math.min(envelope.firstSeen, now),
-    })
-    .span.end(now);
+  const startTime = Math.min(envelope.firstSeen, now);
+  spans.open({ name: SPAN_QUEUE_WAIT, kind: SpanKind.INTERNAL, parent, attributes, startTime }).span.end(now);
 }

@@ -8,7 +8,14 @@ import {
   type TextMapPropagator,
 } from '@opentelemetry/api';
 import { quietly } from './quietly.ts';
-import { W3C } from './w3c.ts';
+import { TRACE_HEADERS, W3C } from './w3c.ts';
+
+interface Chosen {
+  readonly propagator: TextMapPropagator;
+  readonly fields: readonly string[];
+}
+
+const W3C_HEADERS: Chosen = Object.freeze({ propagator: W3C, fields: TRACE_HEADERS });
 
 /** Where trace headers are read and written. Asks for the global propagator at each call. */
 export class Propagation {
@@ -21,10 +28,11 @@ export class Propagation {
     this.#w3c = w3c;
   }
 
-  #propagator(): { readonly propagator: TextMapPropagator; readonly fields: readonly string[] } {
+  #propagator(): Chosen {
     const wanted = this.#given ?? (this.#w3c ? W3C : propagation);
+    if (wanted === W3C) return W3C_HEADERS;
     const fields = wanted.fields();
-    return fields.length === 0 ? { propagator: W3C, fields: W3C.fields() } : { propagator: wanted, fields };
+    return fields.length === 0 ? W3C_HEADERS : { propagator: wanted, fields };
   }
 
   /** The headers of a context, in a new object. */

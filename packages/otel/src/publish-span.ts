@@ -3,20 +3,31 @@ import {
   PublishError,
   type PublishInterceptor,
   PublishingPausedError,
+  type PublishNext,
   withEnvelope,
 } from '@acemq/core';
 import { OUTCOME_CONFIRMED, OUTCOME_FAILED, OUTCOME_REFUSED, OUTCOME_UNROUTABLE } from '@acemq/observe';
-import { type Context, SpanKind } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { currentContext, within } from './carried-context.ts';
 import { ATTR_REASON, ATTR_ROUTING_KEY, SPAN_PUBLISH_SUFFIX } from './names.ts';
 import type { OpenSpan } from './open-span.ts';
 import type { Propagation } from './propagation.ts';
 import { quietly } from './quietly.ts';
+import type { Server } from './server.ts';
 import type { Spans } from './spans.ts';
 
 /** Opens a span around each publish, and writes it on the message. */
-export function publishInterceptor(spans: Spans, propagation: Propagation): PublishInterceptor {
-  return async (message, next) => {
+export function publishInterceptor(
+  spans: Spans,
+  propagation: Propagation,
+  server: Server,
+): PublishInterceptor {
+  const handOn = (message: PublishContext, next: PublishNext): Promise<void> => {
+    const active = currentContext();
+    if (active !== ROOT_CONTEXT) inject(message, propagation, active);
+    return next();
+  };
+  const inSpan = async (message: PublishContext, next: PublishNext): Promise<void> => {
     const { exchange, routingKey, envelope } = message;
     const destination = exchange === '' ? routingKey : exchange;
     const { span, context } = spans.open({
@@ -26,6 +37,7 @@ export function publishInterceptor(spans: Spans, propagation: Propagation): Publ
       attributes: {
         ...spans.about(destination, 'publish', envelope),
         [ATTR_ROUTING_KEY]: routingKey,
+        ...server('publish'),
       },
     });
     inject(message, propagation, context);
@@ -39,6 +51,7 @@ export function publishInterceptor(spans: Spans, propagation: Propagation): Publ
       span.end();
     }
   };
+  return (message, next) => (spans.none ? handOn(message, next) : inSpan(message, next));
 }
 
 function inject(message: PublishContext, propagation: Propagation, context: Context): void {

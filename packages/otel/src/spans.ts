@@ -2,9 +2,11 @@ import type { Envelope } from '@acemq/core';
 import {
   type Attributes,
   type Context,
+  ProxyTracerProvider,
   type Span,
   type SpanKind,
   type TimeInput,
+  type Tracer,
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
@@ -42,6 +44,9 @@ export class Spans {
   readonly #conventions: Conventions;
   readonly #system: string;
   readonly #provider: TracerProvider | undefined;
+  /** Whose tracer is kept; another provider may be registered at any time. */
+  #asked: TracerProvider | undefined;
+  #tracer: Tracer | undefined;
 
   constructor(system: string, conventions: Conventions, provider: TracerProvider | undefined) {
     this.#system = system;
@@ -49,9 +54,15 @@ export class Spans {
     this.#provider = provider;
   }
 
+  /** Whether nobody makes spans, as with the API alone. */
+  get none(): boolean {
+    return quietly(() => this.#current()) === undefined;
+  }
+
   open({ name, kind, parent, attributes, startTime }: Opening): Opened {
     const made = quietly(() => {
-      const tracer = (this.#provider ?? trace).getTracer(INSTRUMENTATION_NAME, VERSION);
+      const tracer = this.#current();
+      if (tracer === undefined) return undefined;
       const given = { kind, attributes: named(attributes, this.#conventions) };
       const span: Span = tracer.startSpan(
         name,
@@ -61,6 +72,21 @@ export class Spans {
       return { span, context: trace.setSpan(parent, span) };
     });
     return { span: new OpenSpan(made?.span, this.#conventions), context: made?.context ?? parent };
+  }
+
+  #current(): Tracer | undefined {
+    const global = this.#provider ?? trace.getTracerProvider();
+    // The API's own stand-in, which makes a new tracer at each call and one that does nothing without an SDK.
+    const proxy = global instanceof ProxyTracerProvider ? global : undefined;
+    const provider = proxy?.getDelegate() ?? global;
+    if (provider !== this.#asked) {
+      this.#tracer =
+        proxy === undefined
+          ? provider.getTracer(INSTRUMENTATION_NAME, VERSION)
+          : proxy.getDelegateTracer(INSTRUMENTATION_NAME, VERSION);
+      this.#asked = provider;
+    }
+    return this.#tracer;
   }
 
   /** What every span about a message says. */

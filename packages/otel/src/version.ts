@@ -1,4 +1,2 @@
-import manifest from '../package.json' with { type: 'json' };
-
-/** The version of this package, which the scope of every span and metric carries. */
-export const VERSION: string = manifest.version;
+/** The version of this package, which the scope of every span and metric carries. A test holds it to package.json. */
+export const VERSION = '0.0.0';

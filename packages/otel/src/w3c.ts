@@ -13,6 +13,9 @@ import { W3CTraceState } from './trace-state.ts';
 const TRACEPARENT = 'traceparent';
 const TRACESTATE = 'tracestate';
 
+/** The two headers, without any prefix: what every tracing tool reads. */
+export const TRACE_HEADERS: readonly string[] = Object.freeze([TRACEPARENT, TRACESTATE]);
+
 const FORM = /^\s?((?!ff)[\da-f]{2})-((?!0{32})[\da-f]{32})-((?!0{16})[\da-f]{16})-([\da-f]{2})(-.*)?\s?$/;
 
 /** The key under which the SDK marks a context in which nothing is to be traced. */
@@ -20,7 +23,7 @@ const SUPPRESSED = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRAC
 
 /** Reads and writes the two headers of W3C Trace Context. Extracts nothing from a malformed `traceparent`. */
 export const W3C: TextMapPropagator = Object.freeze({
-  fields: (): string[] => [TRACEPARENT, TRACESTATE],
+  fields: (): string[] => [...TRACE_HEADERS],
 
   inject(context: Context, carrier: unknown, setter: TextMapSetter): void {
     const span = trace.getSpanContext(context);

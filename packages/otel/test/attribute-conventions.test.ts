@@ -7,11 +7,13 @@ import {
   ATTR_MESSAGING_OPERATION_TYPE,
   ATTR_MESSAGING_RABBITMQ_DESTINATION_ROUTING_KEY,
   ATTR_MESSAGING_SYSTEM_NAME,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
   MESSAGING_OPERATION_TYPE_VALUE_PROCESS,
   MESSAGING_OPERATION_TYPE_VALUE_SEND,
 } from '@opentelemetry/semantic-conventions/incubating';
 import { expect, it } from 'vitest';
-import { OTEL_ERROR_TYPE } from '../src/attribute-conventions.ts';
+import * as ours from '../src/index.ts';
 import { ATTRIBUTE_CONVENTIONS, OPERATION_TYPES } from '../src/index.ts';
 
 it('the names of the semantic conventions are theirs, and the rest stay the family’s', () => {
@@ -28,7 +30,11 @@ it('the names of the semantic conventions are theirs, and the rest stay the fami
   for (const { acemq, otel } of ATTRIBUTE_CONVENTIONS) {
     if (acemq.startsWith('messaging.acemq.')) expect(otel).toEqual([acemq]);
   }
-  expect(OTEL_ERROR_TYPE).toBe(ATTR_ERROR_TYPE);
+  expect([ours.ATTR_ERROR_TYPE, ours.ATTR_SERVER_ADDRESS, ours.ATTR_SERVER_PORT]).toEqual([
+    ATTR_ERROR_TYPE,
+    ATTR_SERVER_ADDRESS,
+    ATTR_SERVER_PORT,
+  ]);
   expect(OPERATION_TYPES).toEqual({
     publish: MESSAGING_OPERATION_TYPE_VALUE_SEND,
     process: MESSAGING_OPERATION_TYPE_VALUE_PROCESS,

@@ -228,7 +228,8 @@ export class Publisher<T = unknown> {
     let reached = false;
     let over = false;
     let sent: Promise<Envelope> | undefined;
-    const last = (): Promise<Envelope> => {
+    let done: Promise<void> | undefined;
+    const last = (): Promise<void> => {
       if (reached) throw new ConfigurationError('a publish interceptor called next twice');
       if (over) throw new ConfigurationError('a publish interceptor called next after it had returned');
       reached = true;
@@ -248,15 +249,18 @@ export class Publisher<T = unknown> {
         this.#countFailure(context, undefined, sending.started, OUTCOME_FAILED);
         sent = Promise.reject(error);
       }
-      return sent;
+      done = sent.then(nothing);
+      return done;
     };
-    const ended = (): Promise<Envelope> => {
-      if (sent !== undefined) return sent;
+    const ended = (): Promise<void> => {
+      if (done !== undefined) return done;
       over = true;
       throw nothingSent(context);
     };
     try {
-      return await runPublishChain(chain, context, last, ended);
+      await runPublishChain(chain, context, last, ended);
+      // It is there: `ended` has thrown otherwise.
+      return await (sent as unknown as Promise<Envelope>);
     } catch (error) {
       if (sent === undefined) {
         const outcome = error instanceof PublishingPausedError ? OUTCOME_REFUSED : OUTCOME_FAILED;
@@ -313,6 +317,9 @@ export class Publisher<T = unknown> {
     telemetry.published(exchange, routingKey, outcome, started);
   }
 }
+
+/** The caller of a chain is told of the envelope, its interceptors only that it went out. */
+function nothing(): void {}
 
 function nothingSent({ envelope, exchange, routingKey }: PublishContext): PublishError {
   return new PublishError('a publish interceptor ended the publish without calling next; nothing was sent', {
