@@ -4,6 +4,8 @@ export const HEALTH_SENTENCES: {
   readonly blocked: string;
   readonly stalled: string;
   readonly silent: string;
+  readonly late: string;
+  readonly failed: string;
 } = Object.freeze({
   /** Of a connection that its owner has closed. */
   closed: 'the connection has been closed',
@@ -13,4 +15,8 @@ export const HEALTH_SENTENCES: {
   stalled: 'these consumers have stopped reading',
   /** Followed by ` within 3s`, or by `: ` and the error. */
   silent: 'the broker did not answer',
+  /** Of a check among several. Followed by ` 5s`. */
+  late: 'did not answer within',
+  /** Of a check among several. Followed by `: ` and the error. */
+  failed: 'the check itself failed',
 });

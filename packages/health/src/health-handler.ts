@@ -1,0 +1,99 @@
+import {
+  ConfigurationError,
+  checkOptions,
+  type Duration,
+  type HttpAnswer,
+  type HttpHandler,
+  httpHandler,
+  type Logger,
+  shown,
+} from '@acemq/core';
+import { aggregateTimeoutOf, askAll } from './aggregate-health.ts';
+import { BrokerHealth, type HealthSource, hasHealth } from './broker-health.ts';
+import { type Examined, examine } from './examination.ts';
+import { checkedChecks, type HealthCheck } from './health-check.ts';
+import type { HealthReport } from './health-report.ts';
+
+/** Options of {@link healthHandler}. */
+export interface HealthHandlerOptions {
+  /**
+   * How long an answer may take, at least 1 ms. Default 5 s for a list of checks, 3 s for a connection. Keep it below the
+   * time-out of the probe that asks, or nobody reads the reason.
+   */
+  readonly timeout?: Duration | undefined;
+  /** Whether the facts are answered too. They name queues, and whatever your own checks say. Default: false. */
+  readonly parts?: boolean | undefined;
+  /** Gets one line when an answer cannot be written. `console` by default. */
+  readonly logger?: Pick<Logger, 'error'> | undefined;
+}
+
+/**
+ * Answers a readiness probe with `{status, detail}` as JSON: 503 when it is down, 200 when it is up or degraded. Given a
+ * connection, with the connection's own report; given checks, with that of {@link aggregateHealth}. It is both a listener of
+ * `node:http` (`createServer(handler)`, `app.get('/ready', handler)`) and a function from a `Request` to its `Response`
+ * (`export const GET = handler`, `Bun.serve({ fetch: handler })`).
+ *
+ * A request that comes while the checks are being asked shares their answer. Nothing is kept after it.
+ *
+ * It asks nobody who they are, and it asks the broker: serve it where only the operator can read it, and never as a liveness
+ * probe, since no restart repairs a broker.
+ *
+ * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`), which names the value: a check without a name, two of one name, a
+ * time-out below 1 ms or that is none, an option that nobody reads.
+ */
+export function healthHandler(
+  checks: HealthSource | readonly HealthCheck[],
+  options: HealthHandlerOptions = {},
+): HttpHandler {
+  checkOptions(options, ['logger', 'parts', 'timeout'], 'healthHandler');
+  const { timeout, parts = false, logger = console } = options;
+  if (typeof parts !== 'boolean') {
+    throw new ConfigurationError(`parts must be true or false, not ${shown(parts)}`);
+  }
+  const ask = reporter(checks, timeout);
+  const answer = async (): Promise<HttpAnswer> => {
+    const report = await ask();
+    const body = parts ? withParts(report, logger) : withoutParts(report);
+    return { status: report.healthy ? 200 : 503, contentType: 'application/json', body };
+  };
+  let open: Promise<HttpAnswer> | undefined;
+  const shared = (): Promise<HttpAnswer> => {
+    open ??= answer().finally(() => {
+      open = undefined;
+    });
+    return open;
+  };
+  return httpHandler(shared, { name: 'healthHandler', logger });
+}
+
+/** How to come to a report. Throws `ConfigurationError`. */
+function reporter(
+  given: HealthSource | readonly HealthCheck[],
+  timeout: Duration | undefined,
+): () => Promise<HealthReport> {
+  const deadline = aggregateTimeoutOf({ timeout });
+  if (Array.isArray(given) || !hasHealth(given)) {
+    const checks = checkedChecks(given as readonly HealthCheck[]);
+    return () => askAll(checks, deadline);
+  }
+  const connection = new BrokerHealth(given, { timeout });
+  return async () => {
+    const [examined] = await examine([connection], deadline);
+    return (examined as Examined).report;
+  };
+}
+
+function withoutParts({ status, detail }: HealthReport): string {
+  return JSON.stringify({ status, detail });
+}
+
+/** A check of the application's own may have put anything there. No service is out of rotation for that. */
+function withParts(report: HealthReport, logger: Pick<Logger, 'error'>): string {
+  const { status, detail, parts } = report;
+  try {
+    return JSON.stringify({ status, detail, parts });
+  } catch (error) {
+    logger.error('healthHandler left out parts that cannot be written as JSON', { error });
+    return withoutParts(report);
+  }
+}
