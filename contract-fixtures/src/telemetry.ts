@@ -23,6 +23,7 @@ import {
 } from '@acemq/observe';
 import { MOMENTS } from './moments.ts';
 import { spellings } from './spellings.ts';
+import { tracingFixtures } from './tracing.ts';
 
 const KEY_CASES: readonly (readonly [metric: string, labels: Labels])[] = [
   [METRIC_PUBLISH_TOTAL, {}],
@@ -36,7 +37,7 @@ export function telemetryFixtures(): object {
   return {
     generatedBy: 'acemq-typescript',
     contract:
-      'The metrics of AceMQ: names, kinds, units, labels, and the values that a label may have; when each moves; the sentences of health.',
+      'The metrics of AceMQ: names, kinds, units, labels, and the values that a label may have; when each moves; the sentences of health; the spans of tracing.',
     metrics: Object.fromEntries(
       METRICS.map((metric) => {
         const { name, kind, unit, labels, values, help } = metric;
@@ -59,6 +60,7 @@ export function telemetryFixtures(): object {
     buckets: { duration: DEFAULT_DURATION_BUCKETS, attempts: DEFAULT_ATTEMPT_BUCKETS },
     moments: MOMENTS,
     health: HEALTH_SENTENCES,
+    tracing: tracingFixtures(),
   };
 }
 

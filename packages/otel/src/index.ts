@@ -13,9 +13,12 @@ export {
   INSTRUMENTATION_NAME,
   SPAN_PROCESS_SUFFIX,
   SPAN_PUBLISH_SUFFIX,
+  SPAN_QUEUE_WAIT,
   SPAN_REQUEST_SUFFIX,
 } from './names.ts';
-export { SPAN_QUEUE_WAIT } from './process-span.ts';
+export { SPAN_EVENTS, SPANS } from './definitions.ts';
+export type { SpanDefinition, SpanEventDefinition, SpanStatus } from './definitions.ts';
+export { TRACE_HEADERS } from './w3c.ts';
 
 // Their attributes.
 export {

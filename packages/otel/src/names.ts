@@ -8,6 +8,8 @@ export const DEFAULT_SYSTEM = 'rabbitmq';
 export const SPAN_PUBLISH_SUFFIX = ' publish';
 export const SPAN_PROCESS_SUFFIX = ' process';
 export const SPAN_REQUEST_SUFFIX = ' request';
+/** The name of the optional span for the time before the handler. */
+export const SPAN_QUEUE_WAIT = 'queue.wait';
 
 export const ATTR_SYSTEM = 'messaging.system';
 /** The exchange, the routing key where there is none, or the queue. */

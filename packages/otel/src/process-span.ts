@@ -16,15 +16,12 @@ import { OUTCOME_FAILED } from '@acemq/observe';
 import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { within } from './carried-context.ts';
 import { deadLettered, retried } from './events.ts';
-import { ATTR_ATTEMPT, SPAN_PROCESS_SUFFIX } from './names.ts';
+import { ATTR_ATTEMPT, SPAN_PROCESS_SUFFIX, SPAN_QUEUE_WAIT } from './names.ts';
 import type { OpenSpan } from './open-span.ts';
 import type { Propagation } from './propagation.ts';
 import { quietly } from './quietly.ts';
 import type { Server } from './server.ts';
 import type { Spans } from './spans.ts';
-
-/** The name of the optional span for the time before the handler. */
-export const SPAN_QUEUE_WAIT = 'queue.wait';
 
 const PROVISIONAL: Readonly<Record<Ack['decision'], string>> = Object.freeze({
   accept: OUTCOME_ACKED,
