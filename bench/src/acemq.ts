@@ -1,14 +1,14 @@
 import { type Connection, connect } from '@acemq/amqp';
 import { accept } from '@acemq/core';
-import { Metrics } from '@acemq/observe';
+import type { Observer } from '@acemq/observe';
 import { OUTSTANDING, PREFETCH, payloadOf } from './workload.ts';
 
-/** A connection as an application opens it, with the numbers of a `Metrics` or without. */
-export function openAcemq(url: string, observed: boolean): Promise<Connection> {
+/** A connection as an application opens it, with an observer or without. */
+export function openAcemq(url: string, observer?: Observer): Promise<Connection> {
   return connect(url, {
     name: 'bench',
     permits: OUTSTANDING,
-    ...(observed ? { observer: new Metrics() } : {}),
+    ...(observer === undefined ? {} : { observer }),
   });
 }
 
@@ -41,14 +41,14 @@ export function publishEach(mq: Connection, queue: string, messages: number): Pr
   });
 }
 
-/** Consumes `messages` and accepts each; resolves after the last acknowledgement was written. */
+/** Consumes `messages` and accepts each; resolves after the last acknowledgement was written and the consumer is closed. */
 export async function consumeAcemq(mq: Connection, queue: string, messages: number): Promise<void> {
   let seen = 0;
   let done: (() => void) | undefined;
   const all = new Promise<void>((resolve) => {
     done = resolve;
   });
-  await mq.consume<object>(
+  const consumer = await mq.consume<object>(
     queue,
     async () => {
       seen += 1;
@@ -58,4 +58,5 @@ export async function consumeAcemq(mq: Connection, queue: string, messages: numb
     { prefetch: PREFETCH, declare: false },
   );
   await all;
+  await consumer.close();
 }

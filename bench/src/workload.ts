@@ -6,6 +6,17 @@ export const OUTSTANDING = 1_000;
 /** Unsettled deliveries out at once, on every side. */
 export const PREFETCH = 200;
 
+/** Messages before the measurement, so that the code is compiled by then. */
+export const WARM_UP = 5_000;
+
+/** What a comparison is given. */
+export interface Comparison {
+  /** How many a process. */
+  readonly messages: number;
+  readonly rounds: number;
+  readonly url: string;
+}
+
 /** The measured variants. `headerless` is what a raw publish costs without any header, for orientation. */
 export const SIDES = ['raw', 'raw-again', 'headerless', 'acemq', 'acemq-send', 'acemq-metrics'] as const;
 export type Side = (typeof SIDES)[number];
