@@ -10,6 +10,7 @@ interface Row {
   readonly unit: string;
   readonly labels: readonly string[];
   readonly help: string;
+  readonly spellings: { readonly text: string; readonly openmetrics: string };
 }
 
 const fixture = JSON.parse(
@@ -32,7 +33,7 @@ describe.each(clients)('the contract, with $name', ({ observer, registry }) => {
   test.for(rows)('$metric has its type, its help, its labels and nothing added to its name', async (row) => {
     const own = registry();
     write(observer({ registry: own }), row);
-    const name = row.metric.replaceAll('.', '_');
+    const name = row.spellings.text;
     const labels = row.labels.map((label) => `${label.replaceAll('.', '_')}="a.${label}"`).join(',');
     const bounds = row.unit === 'attempts' ? fixture.buckets.attempts : fixture.buckets.duration;
     const samples =
@@ -49,6 +50,14 @@ describe.each(clients)('the contract, with $name', ({ observer, registry }) => {
       `# TYPE ${name} ${TYPES[row.kind]}`,
       ...samples,
     ]);
+  });
+
+  test.for(rows)('$metric is spelled as the contract says where OpenMetrics is served', async (row) => {
+    const own = registry();
+    own.setContentType('application/openmetrics-text; version=1.0.0; charset=utf-8' as never);
+    write(observer({ registry: own }), row);
+    const sample = row.spellings.openmetrics + (row.kind === 'distribution' ? '_count{' : '{');
+    expect(await linesOf(own, sample)).toHaveLength(1);
   });
 
   it('shows a metric once it has a sample, and not before', async () => {
