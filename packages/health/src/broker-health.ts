@@ -42,12 +42,17 @@ export class BrokerHealth implements HealthCheck {
     }
     this.name = checkedCheckName(options.label ?? 'broker', 'label');
     this.#connection = connection;
-    this.#timeout = milliseconds(options.timeout ?? DEFAULT_TIMEOUT, 'timeout', { min: 1 });
+    this.#timeout = brokerTimeoutOf(options.timeout);
   }
 
   check(): Promise<HealthReport> {
     return this.#connection.health({ timeout: this.#timeout });
   }
+}
+
+/** The milliseconds that a connection is given. Throws `ConfigurationError`. */
+export function brokerTimeoutOf(timeout: Duration = DEFAULT_TIMEOUT): number {
+  return milliseconds(timeout, 'timeout', { min: 1 });
 }
 
 /** Whether it can be asked with `health`. */

@@ -24,7 +24,7 @@ export function examine(checks: readonly HealthCheck[], timeout: number): Promis
       resolve(checks.map(({ name }) => ({ name, report: found.get(name) ?? lateReport(timeout) })));
     };
     const answers = checks.map(async (check) => void found.set(check.name, await reportOf(check)));
-    // Set last: of two deadlines of the same length the check's own comes first, and can say more.
+    // Set last: where a check has the same deadline, its own is due first, and can say more.
     const timer = systemClock.after(timeout, end);
     void Promise.all(answers).then(end);
   });

@@ -9,7 +9,7 @@ import {
   shown,
 } from '@acemq/core';
 import { aggregateTimeoutOf, askAll } from './aggregate-health.ts';
-import { BrokerHealth, type HealthSource, hasHealth } from './broker-health.ts';
+import { BrokerHealth, brokerTimeoutOf, type HealthSource, hasHealth } from './broker-health.ts';
 import { type Examined, examine } from './examination.ts';
 import { checkedChecks, type HealthCheck } from './health-check.ts';
 import type { HealthReport } from './health-report.ts';
@@ -26,6 +26,9 @@ export interface HealthHandlerOptions {
   /** Gets one line when an answer cannot be written. `console` by default. */
   readonly logger?: Pick<Logger, 'error'> | undefined;
 }
+
+/** Milliseconds after which a connection that keeps to no time-out is given up. */
+const GRACE = 2_000;
 
 /**
  * Answers a readiness probe with `{status, detail}` as JSON: 503 when it is down, 200 when it is up or degraded. Given a
@@ -71,14 +74,17 @@ function reporter(
   given: HealthSource | readonly HealthCheck[],
   timeout: Duration | undefined,
 ): () => Promise<HealthReport> {
+  if (!Array.isArray(given) && hasHealth(given)) return ofConnection(given, brokerTimeoutOf(timeout));
+  const checks = checkedChecks(given as readonly HealthCheck[]);
   const deadline = aggregateTimeoutOf({ timeout });
-  if (Array.isArray(given) || !hasHealth(given)) {
-    const checks = checkedChecks(given as readonly HealthCheck[]);
-    return () => askAll(checks, deadline);
-  }
+  return () => askAll(checks, deadline);
+}
+
+function ofConnection(given: HealthSource, timeout: number): () => Promise<HealthReport> {
   const connection = new BrokerHealth(given, { timeout });
   return async () => {
-    const [examined] = await examine([connection], deadline);
+    const [examined] = await examine([connection], timeout + GRACE);
+    // One check, one report.
     return (examined as Examined).report;
   };
 }
