@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Connection, type ConnectOptions, connect } from '@acemq/amqp';
 import { topology } from '@acemq/core';
-import { memoryBroker } from '@acemq/testing';
+import { type MemoryBroker, memoryBroker } from '@acemq/testing';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -30,10 +30,11 @@ export interface Traced {
 export async function traced(
   options: OpenTelemetryTracingOptions = {},
   connecting: ConnectOptions = {},
+  broker: MemoryBroker = memoryBroker(),
 ): Promise<Traced> {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const mq = await connect(memoryBroker(), { logger: SILENT, ...connecting });
+  const mq = await connect(broker, { logger: SILENT, ...connecting });
   onTestFinished(async () => {
     await mq.close({ timeout: 0 });
   });
