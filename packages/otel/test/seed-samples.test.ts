@@ -276,3 +276,31 @@ it('spans are recorded under the scope org.acemq.amqp', async () => {
   await vi.waitFor(() => expect(spans()).toHaveLength(4));
   expect(new Set(spans().map((span) => span.instrumentationScope.name))).toEqual(new Set(['org.acemq.amqp']));
 });
+
+it('a span named queue.wait, from the first publish to the moment the handler started', async () => {
+  // Seed 003: "then a span named queue.wait from the entry id's timestamp to the moment the handler started"; "The
+  // queue-wait span is the one that costs nothing to add and answers the question support will ask: where did the wait go."
+  const { mq, queue, spans, span } = await traced({ queueWait: true });
+  const minute = 60_000;
+  const now = Date.now();
+  const firstSeens = [now - 3 * minute, now + minute];
+  await mq.consume(queue, () => accept());
+  const publish = (headers: Record<string, string>, firstSeen: number): Promise<unknown> =>
+    mq.publishRaw('', queue, {
+      ...mq.encode({}),
+      headers: { ...headers, 'x-acemq-first-seen': BigInt(firstSeen) },
+    });
+  await mq.tracing.span('buyer', {}, async () => {
+    for (const firstSeen of firstSeens) await publish(mq.tracing.propagationHeaders(), firstSeen);
+  });
+  // Without a trace there is nothing for it to hang on.
+  await publish({}, now);
+  await vi.waitFor(() => expect(spans().filter(({ name }) => name === `${queue} process`)).toHaveLength(3));
+  const [waited, ahead, ...more] = spans().filter(({ name }) => name === 'queue.wait');
+  expect(more).toEqual([]);
+  const buyer = (await span('buyer')).spanContext().spanId;
+  expect([waited, ahead].map((one) => one?.parentSpanContext?.spanId)).toEqual([buyer, buyer]);
+  expect(waited?.duration[0]).toBeGreaterThanOrEqual(180);
+  // By a clock that is ahead it lasts no less than nothing.
+  expect(ahead?.duration).toEqual([0, 0]);
+});
