@@ -31,8 +31,8 @@ export function catalogueMetrics(settings: ObserverSettings): readonly ExposedMe
  * A metric of the library has the labels of its catalogue, any other those of its first sample.
  *
  * @param labels - Of the first sample.
- * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when two of its labels would have one name, or a
- * distribution has a label `le`, which is what Prometheus calls a bucket by.
+ * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when two of its labels would have one name, or one
+ * has a name that Prometheus has for itself: two underscores first, or `le` in a distribution.
  */
 export function exposedMetric(
   metric: string,
@@ -47,10 +47,11 @@ export function exposedMetric(
   if (twice !== undefined) {
     throw new ConfigurationError(`${metric} has two labels that Prometheus would call ${twice}`);
   }
-  if (kind === 'distribution' && labelNames.includes('le')) {
-    throw new ConfigurationError(
-      `${metric} has a label le, which Prometheus has for the buckets of a histogram`,
-    );
+  const reserved = labelNames.find(
+    (name) => name.startsWith('__') || (kind === 'distribution' && name === 'le'),
+  );
+  if (reserved !== undefined) {
+    throw new ConfigurationError(`${metric} has a label ${reserved}, a name that Prometheus has for itself`);
   }
   return {
     metric,

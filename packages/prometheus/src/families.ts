@@ -73,7 +73,11 @@ function childOf<Child>(
     exposed,
     pairs.map(([name]) => name),
   );
-  // Both lists are in the order of the library's names.
-  const labels = pairs.map(([, value], index) => [exposed.labelNames[index], value]);
-  return collector.labels(Object.fromEntries(labels));
+  // Filled name by name, which the client reads faster than an object made of entries.
+  const labels: Record<string, string> = {};
+  for (const [index, [, value]] of pairs.entries()) {
+    const name = exposed.labelNames[index]; // Both lists are in the order of the library's names.
+    if (name !== undefined) labels[name] = value;
+  }
+  return collector.labels(labels);
 }

@@ -50,14 +50,16 @@ describe.each(clients)('a metric that is not of the library, with $name', ({ obs
     );
   });
 
-  it('is refused the label le in a distribution, and has it elsewhere', async () => {
+  it('is refused the labels that Prometheus has for itself', async () => {
     const own = registry();
     const written = observer({ registry: own });
     for (let n = 0; n < 2; n += 1) {
       expect(() => written.observe('m', 1, { le: '1' })).toThrow(
-        'm has a label le, which Prometheus has for',
+        'm has a label le, a name that Prometheus has for itself',
       );
     }
+    const reserved = { ['__proto__']: '1' };
+    expect(() => written.count('n', 1, reserved)).toThrow('n has a label __proto__, a name that');
     written.count('c', 1, { le: '1' });
     expect(await linesOf(own, 'c{')).toEqual(['c{le="1"} 1']);
   });
