@@ -36,7 +36,10 @@ function rowOf(side: TelemetrySide, rounds: readonly Round[]): string {
 
 /** By how much each round's side is above its `neither`: 0.1 is a tenth more. */
 function rises(side: TelemetrySide, rounds: readonly Round[]): readonly number[] {
-  return rounds.map((round) => both(of(round, side)) / both(of(round, 'neither')) - 1);
+  return rounds.map((round) => {
+    const base = both(of(round, 'neither'));
+    return (both(of(round, side)) - base) / base;
+  });
 }
 
 function of(round: Round, side: TelemetrySide): TelemetryMeasurement {
