@@ -14,8 +14,8 @@ export interface Scraped {
 
 /** The head of the report. */
 export function opening({ prefix }: Names, url: string, broker: string): string {
-  return `A shop on ${broker}. Its names begin with ${prefix}
-which is left out below.
+  return `A shop on ${broker}.
+Its names begin with ${prefix} and are shown without it.
 
   ${url}/metrics   its numbers, for Prometheus
   ${url}/ready     200 while it may be sent work, else 503

@@ -65,5 +65,5 @@ export function addressIn(out: string): string {
 
 /** What the names of a run begin with, dot included. */
 export function prefixIn(out: string): string {
-  return /begin with (\S+)$/m.exec(out)?.[1] ?? '';
+  return /begin with (\S+) /.exec(out)?.[1] ?? '';
 }
