@@ -148,13 +148,13 @@ test('no page names a metric that does not exist', () => {
   }
 });
 
-test('no rule for Prometheus names a metric that does not exist', () => {
+test('metrics.md names no metric of Prometheus that does not exist', () => {
   const exposed = METRICS.flatMap(({ name, kind }) => {
     const plain = name.replaceAll('.', '_');
     return kind === 'distribution' ? [`${plain}_count`, `${plain}_sum`] : [plain];
   });
   const named = [...pageText('docs/metrics.md').matchAll(/\bacemq_[a-z_]+/g)].map(([name]) => name);
-  expect(named.length).toBeGreaterThan(10);
+  expect(named.length).toBeGreaterThan(3);
   for (const name of named) expect(exposed).toContain(name);
 });
 

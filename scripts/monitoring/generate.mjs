@@ -10,7 +10,7 @@ import { rulesText } from './rules.mjs';
 /** @typedef {import('./catalogue.mjs').Spelling} Spelling */
 
 const HELP = `Usage: node scripts/monitoring/generate.mjs rules|dashboard [options]
-       npm run alerts
+       npm run alerts                (the same as --write)
 
 Prints the alert rules for Prometheus, or the dashboard for Grafana.
 

@@ -27,10 +27,17 @@ export function rulesText({ spelling, namespace, docs }) {
       '        labels:',
       `          severity: ${alert.severity}`,
       '        annotations:',
-      // A JSON string is a YAML string.
-      `          summary: ${JSON.stringify(alert.summary)}`,
-      `          description: ${JSON.stringify(`${alert.description} More: ${docs}#${alert.name.toLowerCase()}`)}`,
+      `          summary: ${quoted(alert.summary)}`,
+      `          description: ${quoted(`${alert.description} More: ${docs}#${alert.name.toLowerCase()}`)}`,
     );
   }
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * A YAML string: in the quotes that leave it readable, as a formatter has it. A JSON string is one, too.
+ * @param {string} text
+ */
+function quoted(text) {
+  return text.includes('"') && !text.includes("'") ? `'${text}'` : JSON.stringify(text);
 }
