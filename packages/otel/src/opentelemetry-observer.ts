@@ -54,23 +54,34 @@ export class OpenTelemetryObserver implements Observer {
   }
 
   count(metric: string, delta: number, labels: Labels): void {
-    quietly(() =>
-      known(this.#counters, metric, () => this.#on().createCounter(metric, about(metric))).add(delta, labels),
-    );
+    quietly(() => this.#counter(metric).add(delta, labels));
   }
 
   gauge(metric: string, value: number, labels: Labels): void {
-    quietly(() =>
-      known(this.#gauges, metric, () => this.#on().createGauge(metric, about(metric))).record(value, labels),
-    );
+    quietly(() => this.#gauge(metric).record(value, labels));
   }
 
   observe(metric: string, value: number, labels: Labels): void {
-    quietly(() =>
-      known(this.#histograms, metric, () => this.#on().createHistogram(metric, measured(metric))).record(
-        value,
-        labels,
-      ),
+    quietly(() => this.#histogram(metric).record(value, labels));
+  }
+
+  #counter(metric: string): Counter {
+    return (
+      this.#counters.get(metric) ??
+      kept(this.#counters, metric, this.#on().createCounter(metric, about(metric)))
+    );
+  }
+
+  #gauge(metric: string): Gauge {
+    return (
+      this.#gauges.get(metric) ?? kept(this.#gauges, metric, this.#on().createGauge(metric, about(metric)))
+    );
+  }
+
+  #histogram(metric: string): Histogram {
+    return (
+      this.#histograms.get(metric) ??
+      kept(this.#histograms, metric, this.#on().createHistogram(metric, measured(metric)))
     );
   }
 
@@ -80,10 +91,7 @@ export class OpenTelemetryObserver implements Observer {
   }
 }
 
-function known<T>(instruments: Map<string, T>, metric: string, make: () => T): T {
-  const found = instruments.get(metric);
-  if (found !== undefined) return found;
-  const made = make();
+function kept<T>(instruments: Map<string, T>, metric: string, made: T): T {
   instruments.set(metric, made);
   return made;
 }
