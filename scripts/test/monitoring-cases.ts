@@ -11,7 +11,7 @@ export interface Input {
 }
 
 /** What is expected of the alert at a minute: each one that fires, by its labels and the value that its text shows. */
-export interface Expected {
+interface Expected {
   readonly minute: number;
   readonly fires: readonly { readonly labels: Readonly<Record<string, string>>; readonly value?: string }[];
 }
