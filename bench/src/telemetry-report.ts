@@ -21,6 +21,12 @@ export function telemetryReport(rounds: readonly Round[]): string {
   ].join('\n');
 }
 
+/** What one round took, publish and consume together; shows that something moves. */
+export function roundLine(number: number, round: Round): string {
+  const figures = TELEMETRY_SIDES.map((side) => both(of(round, side)).toFixed(1));
+  return `round ${number}: ${figures.join('  ')}`;
+}
+
 function rowOf(side: TelemetrySide, rounds: readonly Round[]): string {
   const found = rounds.map((round) => of(round, side));
   const over = rises(side, rounds);

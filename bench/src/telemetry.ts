@@ -1,5 +1,5 @@
 import { measured } from './measuring.ts';
-import { telemetryReport } from './telemetry-report.ts';
+import { roundLine, telemetryReport } from './telemetry-report.ts';
 import {
   TELEMETRY_SIDES,
   type TelemetryMeasurement,
@@ -25,6 +25,7 @@ export async function compareTelemetry({ messages, rounds, url }: Comparison): P
       samples.set(telemetry, await measured<TelemetryMeasurement>(task));
     }
     taken.push(samples);
+    console.error(roundLine(round + 1, samples));
   }
   console.log(telemetryReport(taken));
 }
