@@ -110,3 +110,11 @@ test('a file that needs several things says each of them in its name', () => {
   expect(needed('a/scrape.prometheus.test.ts')).toEqual(['prometheus']);
   expect(needed('broker/test/fault.test.ts')).toEqual([]);
 });
+
+test.each(services)('$name is not taken for a mail server', async (service) => {
+  const url = await serve((socket) => socket.end('220 a mail server\r\n'));
+  const { port } = new URL(url);
+  const elsewhere = new URL(service.url);
+  elsewhere.port = port;
+  expect(await answers(service, elsewhere.href)).toBe(false);
+});
