@@ -10,12 +10,11 @@ export interface MysqlConnection {
   execute(options: MysqlQuery, values: MysqlParameter[]): Promise<[unknown, unknown]>;
 }
 
-/** What a statement is run with: mysql2's own way, whatever the connection was set to. */
+/** What a statement is run with: rows by the names of their columns, whatever the connection was set to. */
 export interface MysqlQuery {
   readonly sql: string;
   readonly rowsAsArray: false;
   readonly nestTables: false;
-  readonly typeCast: true;
 }
 
 /** What mysql2 can bind. */
@@ -75,7 +74,6 @@ class MysqlExecutor implements SqlExecutor {
       sql: textOf(statement, mysql.placeholder),
       rowsAsArray: false,
       nestTables: false,
-      typeCast: true,
     };
     // Values never become text: mysql2's own escaping is wrong under the mode NO_BACKSLASH_ESCAPES.
     const [result] = await (statement.values.length === 0

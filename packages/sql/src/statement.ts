@@ -96,8 +96,10 @@ function isStatement(part: SqlPart): part is Statement {
 
 function checked(value: unknown): SqlValue {
   switch (typeof value) {
-    case 'string':
     case 'number':
+      if (Number.isFinite(value)) return value;
+      throw new ConfigurationError(`a number in a statement must be finite, not ${value}`);
+    case 'string':
     case 'bigint':
     case 'boolean':
       return value;
