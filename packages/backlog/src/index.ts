@@ -7,3 +7,7 @@ export type { ArrivalPhase } from './arrivals.ts';
 
 // What a queue's backlog is.
 export type { BacklogReading, BacklogSource, KindReading } from './reading.ts';
+
+// What its three lines mean.
+export { diagnose } from './diagnosis.ts';
+export type { BacklogSample, Diagnosis, DiagnosisOptions, Shape } from './diagnosis.ts';
