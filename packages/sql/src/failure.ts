@@ -68,6 +68,8 @@ const BY_CODE: Readonly<Record<string, SqlFailure>> = {
   SQLITE_CANTOPEN: 'unavailable',
   SQLITE_IOERR: 'unavailable',
 
+  ACEMQ_TIMEOUT: 'lock-timeout', // Our own queue before a SQLite database
+
   ECONNREFUSED: 'unavailable',
   ECONNRESET: 'unavailable',
   ECONNABORTED: 'unavailable',

@@ -8,6 +8,7 @@ export type { Dialect, DialectName } from './dialect.ts';
 
 // Who runs statements.
 export { runWithin, runWithinSync } from './executor.ts';
+export { withLockWait } from './lock-wait.ts';
 export type {
   SqlDatabase,
   SqlExecutor,

@@ -2,8 +2,9 @@ import { ConfigurationError, shown } from '@acemq/core';
 import type { SqlDatabase, SqlExecutor, SqlResult, SqlTransaction, TransactionOptions } from './executor.ts';
 import { failureOf } from './failure.ts';
 import { isolationOf } from './isolation.ts';
+import { withLockWait } from './lock-wait.ts';
 import { type MysqlConnection, mysqlExecutor } from './mysql-executor.ts';
-import { integer, type Statement, sql } from './statement.ts';
+import { type Statement, sql } from './statement.ts';
 
 /** What is asked of a connection that a pool of `mysql2/promise` hands out. */
 export interface MysqlPoolConnection extends MysqlConnection {
@@ -53,19 +54,21 @@ class MysqlDatabase<Connection extends MysqlPoolConnection> implements SqlDataba
     options: TransactionOptions = {},
   ): Promise<T> {
     return this.#lent(async (connection, executor) => {
-      const { lockWait, isolation } = options;
-      if (isolation !== undefined) await executor.run(sql`set transaction${isolationOf(options)}`);
-      if (lockWait !== undefined) await executor.run(limitLockWait(lockWait));
-      try {
+      if (options.isolation !== undefined) await executor.run(sql`set transaction${isolationOf(options)}`);
+      const transaction = async (): Promise<T> => {
         await executor.run(sql`start transaction`);
         const result = await work({ dialect: 'mysql', connection, run: (one) => executor.run(one) });
         await executor.run(sql`commit`);
         return result;
+      };
+      const { lockWait } = options;
+      try {
+        return await (lockWait === undefined
+          ? transaction()
+          : withLockWait(executor, 'mysql', lockWait, transaction));
       } catch (error) {
         await executor.run(sql`rollback`).catch(() => undefined); // The first error says more; a dead connection has no transaction.
         throw error;
-      } finally {
-        if (lockWait !== undefined) await executor.run(RESTORE_LOCK_WAIT).catch(() => undefined); // As above.
       }
     });
   }
@@ -86,11 +89,3 @@ class MysqlDatabase<Connection extends MysqlPoolConnection> implements SqlDataba
     }
   }
 }
-
-/** InnoDB counts in whole seconds, and knows no limit for one transaction, only for the session. */
-function limitLockWait(milliseconds: number): Statement {
-  const seconds = integer(Math.max(1, Math.ceil(milliseconds / 1000)));
-  return sql`set @acemq_lock_wait = @@innodb_lock_wait_timeout, innodb_lock_wait_timeout = ${seconds}`;
-}
-
-const RESTORE_LOCK_WAIT = sql`set innodb_lock_wait_timeout = @acemq_lock_wait`;

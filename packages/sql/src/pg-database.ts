@@ -14,9 +14,16 @@ export interface PgPoolClient extends PgClient {
 }
 
 /** What is asked of a pool of `pg`. */
-export interface PgPool<Client extends PgPoolClient = PgPoolClient> {
-  connect(): Promise<Client>;
+export interface PgPool {
+  connect(): Promise<PgPoolClient>;
 }
+
+/** What a pool hands out. The types of `pg` have a second form of `connect`, with a callback, which hides the first. */
+export type PgClientOf<Pool extends PgPool> = Pool extends {
+  connect: { (): Promise<infer Client extends PgPoolClient>; (callback: never): void };
+}
+  ? Client
+  : PgPoolClient;
 
 /**
  * A database over a pool of `pg`. The pool stays the caller's: `close()` leaves it open. Give the pool an `error`
@@ -24,12 +31,12 @@ export interface PgPool<Client extends PgPoolClient = PgPoolClient> {
  *
  * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for what is no pool.
  */
-export function pgDatabase<Client extends PgPoolClient>(pool: PgPool<Client>): SqlDatabase<Client> {
+export function pgDatabase<Pool extends PgPool>(pool: Pool): SqlDatabase<PgClientOf<Pool>> {
   const given: unknown = pool;
   if (typeof given !== 'object' || given === null || !('totalCount' in given) || !('connect' in given)) {
     throw new ConfigurationError(`the database must be a pool of pg, not ${shown(given)}`);
   }
-  return new PgDatabase(pool);
+  return new PgDatabase(pool as unknown as { connect(): Promise<PgClientOf<Pool>> });
 }
 
 const SWALLOWED =
@@ -40,9 +47,9 @@ function ignore(): void {}
 
 class PgDatabase<Client extends PgPoolClient> implements SqlDatabase<Client> {
   readonly dialect = 'postgres';
-  readonly #pool: PgPool<Client>;
+  readonly #pool: { connect(): Promise<Client> };
 
-  constructor(pool: PgPool<Client>) {
+  constructor(pool: { connect(): Promise<Client> }) {
     this.#pool = pool;
   }
 

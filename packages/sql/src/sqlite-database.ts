@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigurationError, shown } from '@acemq/core';
+import { ConfigurationError, shown, TimeoutError } from '@acemq/core';
 import type { SqlDatabase, SqlResult, SqlTransaction, TransactionOptions } from './executor.ts';
 import { failureOf } from './failure.ts';
 import { textIn } from './row.ts';
@@ -74,9 +74,10 @@ class SqliteDatabase<Handle extends SqliteHandle> implements SqlDatabase<Handle>
     options: TransactionOptions = {},
   ): Promise<T> {
     const executor = sqliteExecutor(this.#handle);
+    const { lockWait } = options;
     return this.#alone(async () => {
       // A transaction that begins by reading may find at its first write that it must begin anew.
-      await this.#unlocked(sql`begin immediate`, options.lockWait ?? LOCK_WAIT);
+      await this.#unlocked(sql`begin immediate`, lockWait ?? LOCK_WAIT);
       try {
         const result = await work({
           dialect: 'sqlite',
@@ -90,7 +91,7 @@ class SqliteDatabase<Handle extends SqliteHandle> implements SqlDatabase<Handle>
         rollBack(this.#handle);
         throw error;
       }
-    });
+    }, lockWait);
   }
 
   async close(): Promise<void> {
@@ -99,10 +100,23 @@ class SqliteDatabase<Handle extends SqliteHandle> implements SqlDatabase<Handle>
     });
   }
 
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#idle.then(work);
+  /** Runs `work` when everybody who asked before is done; gives up, with a TimeoutError, where that takes longer than `wait`. */
+  #alone<T>(work: () => Promise<T>, wait?: number): Promise<T> {
+    let late = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const done = this.#idle.then(() => {
+      clearTimeout(timer);
+      return late ? undefined : work();
+    }) as Promise<T>;
     this.#idle = done.catch(() => undefined); // Whoever asked is told; the next one goes on.
-    return done;
+    if (wait === undefined) return done;
+    const lateness = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        late = true;
+        reject(new TimeoutError(`other transactions on this SQLite database took longer than ${wait} ms`));
+      }, wait);
+    });
+    return Promise.race([done, lateness]);
   }
 
   async #unlocked(statement: Statement, lockWait: number): Promise<SqlResult> {
