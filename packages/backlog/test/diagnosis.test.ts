@@ -1,6 +1,13 @@
 import { ConfigurationError } from '@acemq/core';
 import { describe, expect, it } from 'vitest';
-import { type BacklogSample, type DiagnosisOptions, diagnose, type Shape, type SimulationOptions, simulate } from '../src/index.ts';
+import {
+  type BacklogSample,
+  type DiagnosisOptions,
+  diagnose,
+  type Shape,
+  type SimulationOptions,
+  simulate,
+} from '../src/index.ts';
 
 /** Samples that are 15 s apart; each list says the number at each. */
 function window(lines: {
@@ -75,11 +82,7 @@ describe('the shapes', () => {
       'healthy',
       window({ depth: [3, 4, 3], age: [4, 4, 4], completed: [0, 75, 150], dead: [9, 0, 0] }),
     ],
-    [
-      'one long job',
-      'healthy',
-      window({ depth: [3, 4, 3], age: [4, 19, 5], completed: [700, 775, 850] }),
-    ],
+    ['one long job', 'healthy', window({ depth: [3, 4, 3], age: [4, 19, 5], completed: [700, 775, 850] })],
     [
       'a counter that was started again',
       'healthy',
