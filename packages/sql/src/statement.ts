@@ -15,6 +15,9 @@ export interface Statement {
   readonly values: readonly SqlValue[];
 }
 
+/** How {@link SqlText} is recognised across copies of this package: each entry point has one where modules are required. */
+const SPLICED = Symbol.for('acemq.sql.text');
+
 /** Text that is spliced into a statement as it is. Only checked names and numbers become one. */
 export class SqlText {
   readonly #text: string;
@@ -28,6 +31,8 @@ export class SqlText {
     return this.#text;
   }
 }
+
+Object.defineProperty(SqlText.prototype, SPLICED, { value: true });
 
 /** What the template takes: a value to bind, checked text to splice, or a statement to splice with its values. */
 export type SqlPart = SqlValue | SqlText | Statement;
@@ -44,7 +49,7 @@ export function sql(pieces: readonly string[], ...parts: readonly SqlPart[]): St
     strings[strings.length - 1] += more;
   };
   parts.forEach((part, index) => {
-    if (part instanceof SqlText) text(part.toString());
+    if (isSqlText(part)) text(part.toString());
     else if (isStatement(part)) {
       text(part.strings[0] ?? '');
       values.push(...part.values);
@@ -88,6 +93,10 @@ export function textOf(statement: Statement, placeholder: (index: number) => str
   let text = strings[0] ?? '';
   for (let index = 1; index < strings.length; index += 1) text += placeholder(index) + strings[index];
   return text;
+}
+
+function isSqlText(part: SqlPart): part is SqlText {
+  return typeof part === 'object' && part !== null && SPLICED in part;
 }
 
 function isStatement(part: SqlPart): part is Statement {

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@acemq/core';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { commaList, integer, postgres, sql, textOf } from '../src/index.ts';
 
 describe('sql', () => {
@@ -19,6 +19,13 @@ describe('sql', () => {
       'select 1 from "shop"."acemq_outbox" where id = $1 limit $2',
     );
     expect(made.values).toEqual(['o-1', 5]);
+  });
+
+  it('splices names that another copy of this package has made', async () => {
+    vi.resetModules();
+    const copy = await import('../src/index.ts');
+    expect(copy.sql).not.toBe(sql);
+    expect(sql`select * from ${copy.postgres.table('t')}`.strings).toEqual(['select * from "t"']);
   });
 
   it('makes rows of a list', () => {
