@@ -32,3 +32,25 @@ export {
   TAG_KIND,
 } from './backlog-metrics.ts';
 export type { BacklogMetricDefinition } from './backlog-metrics.ts';
+
+// RabbitMQ queues.
+export { QueueSource } from './queue-source.ts';
+export type { QueueSourceOptions } from './queue-source.ts';
+export { ConsumedJobs } from './consumed-jobs.ts';
+export type { ConsumedJobsOptions } from './consumed-jobs.ts';
+
+// An outbox.
+export { OutboxSource } from './outbox-source.ts';
+export type { OutboxLike, OutboxSourceOptions } from './outbox-source.ts';
+
+// Being paged.
+export { alertRules } from './alert-rules.ts';
+export type { AlertRulesOptions } from './alert-rules.ts';
+
+// Working a Redis stream.
+export { StreamWorker } from './stream-worker.ts';
+export type { StreamWorkerOptions } from './worker-options.ts';
+export type { StreamHandler, StreamJob } from './stream-job.ts';
+export { enqueue } from './enqueue.ts';
+export type { EnqueueOptions } from './enqueue.ts';
+export { SPAN_QUEUE_WAIT } from './job-span.ts';
