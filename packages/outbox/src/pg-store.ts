@@ -1,4 +1,4 @@
-import { checkOptions, ConfigurationError } from '@acemq/core';
+import { ConfigurationError, checkOptions } from '@acemq/core';
 import { type SqlExecutor, type Statement, sql, textIn } from '@acemq/sql';
 import {
   type PgClientOf,
@@ -40,7 +40,12 @@ const flavour: SqlFlavour = {
   upsert: (table, columns, values, key, changes) =>
     sql`insert into ${table} (${constant(columns)}) values (${values})
       on conflict (${constant(key)}) do update set ${changes}`,
-  takeLanes: ({ lanes }, relay, until, count) => sql`update ${lanes} set relay = ${relay}, held_until = ${until}
+  takeLanes: (
+    { lanes },
+    relay,
+    until,
+    count,
+  ) => sql`update ${lanes} set relay = ${relay}, held_until = ${until}
     where lane in (select lane from ${lanes} where relay <> ${relay} and held_until <= ${postgres.now}
       order by lane limit ${count} for update skip locked)`,
 };

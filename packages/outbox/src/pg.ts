@@ -1,3 +1,4 @@
 // An outbox in PostgreSQL, through `pg`.
-export { PgOutboxStore } from './pg-store.ts';
+
 export type { PgOutboxOptions } from './pg-store.ts';
+export { PgOutboxStore } from './pg-store.ts';

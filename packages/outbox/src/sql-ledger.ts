@@ -99,7 +99,9 @@ export class SqlLedger implements OutboxLedger {
 
   async leave(relay: string): Promise<void> {
     await this.run(sql`update ${this.#tables.lanes} set relay = '', held_until = 0 where relay = ${relay}`);
-    await this.run(sql`delete from ${this.#tables.relays} where relay = ${relay} or alive_until < ${this.#now} - 3600000`);
+    await this.run(
+      sql`delete from ${this.#tables.relays} where relay = ${relay} or alive_until < ${this.#now} - 3600000`,
+    );
   }
 
   async owed(query: OwedQuery): Promise<readonly OwedKey[]> {
@@ -244,7 +246,8 @@ export class SqlLedger implements OutboxLedger {
   }
 
   async retired(limit: number): Promise<readonly RetiredRecord[]> {
-    const { rows } = await this.run(sql`select id, exchange, routing_key, attempts, last_error, created_at, retired_at
+    const { rows } =
+      await this.run(sql`select id, exchange, routing_key, attempts, last_error, created_at, retired_at
       from ${this.#tables.records} where state = 2 order by retired_at limit ${integer(limit)}`);
     return rows.map((row) => ({
       ...destinationIn(row),

@@ -1,5 +1,13 @@
 import { ConfigurationError } from '@acemq/core';
-import { migrate, readMigrations, runWithin, type SqlDatabase, type SqlExecutor, type Statement, sql } from '@acemq/sql';
+import {
+  migrate,
+  readMigrations,
+  runWithin,
+  type SqlDatabase,
+  type SqlExecutor,
+  type Statement,
+  sql,
+} from '@acemq/sql';
 import { checkRecord } from './body-limit.ts';
 import { Changes } from './changes.ts';
 import { destinationHash, laneOf } from './destination-hash.ts';
@@ -43,7 +51,9 @@ export abstract class SqlOutboxStore<Tx, Connection>
 
   async add(record: OutboxRecord, options: AddOptions<Tx>): Promise<void> {
     if (typeof options !== 'object' || options === null || options.tx === undefined) {
-      throw new ConfigurationError('add needs the transaction that the record belongs to: add(record, { tx })');
+      throw new ConfigurationError(
+        'add needs the transaction that the record belongs to: add(record, { tx })',
+      );
     }
     const executor = this.executor(options.tx);
     await this.checkSize(record, executor);

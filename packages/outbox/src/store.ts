@@ -151,7 +151,7 @@ export interface OutboxLedger {
     relay: string,
     wake: () => void,
     warn: (message: string, error?: unknown) => void,
-  ): Promise<WakeLine>;
+  ): Promise<WakeLine | undefined>;
   /** Records that are not published, the retired ones included. */
   pendingCount(): Promise<number>;
   /** Milliseconds since the oldest owed record was written; `undefined` when none is owed. Retired ones are left out. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { PgOutboxStore, type PgOutboxOptions } from '../src/pg.ts';
 import pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
+import { type PgOutboxOptions, PgOutboxStore } from '../src/pg.ts';
 
 let shared: pg.Pool | undefined;
 
@@ -31,7 +31,9 @@ export function tableName(): string {
 }
 
 /** A store on tables of its own. */
-export async function onPostgres(options: PgOutboxOptions = {}): Promise<{ store: PgOutboxStore<pg.Pool>; table: string }> {
+export async function onPostgres(
+  options: PgOutboxOptions = {},
+): Promise<{ store: PgOutboxStore<pg.Pool>; table: string }> {
   const table = options.table ?? tableName();
   const store = new PgOutboxStore(pool(), { ...options, table });
   await store.migrate();

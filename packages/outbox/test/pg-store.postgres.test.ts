@@ -1,8 +1,8 @@
 import type { PgTransaction } from '@acemq/sql/pg';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { record } from '../src/record.ts';
 import { PgOutboxStore } from '../src/pg.ts';
+import { record } from '../src/record.ts';
 import { inTransaction, onPostgres, pool, tableName } from './on-postgres.ts';
 import { recorder } from './recorder.ts';
 import { storeSuite } from './store-suite.ts';
@@ -43,9 +43,12 @@ describe('a store for PostgreSQL', () => {
     await expect(store.lease('a', 1000)).rejects.toThrow(/apply the migrations/);
   });
 
-  test.each(['drop table x', 'a.b', '', 'ünique', 'x"y', 'a'.repeat(41)])('refuses %j as the name of its table', (table) => {
-    expect(() => new PgOutboxStore(pool(), { table })).toThrow(/must be a letter or underscore/);
-  });
+  test.each(['drop table x', 'a.b', '', 'ünique', 'x"y', 'a'.repeat(41)])(
+    'refuses %j as the name of its table',
+    (table) => {
+      expect(() => new PgOutboxStore(pool(), { table })).toThrow(/must be a letter or underscore/);
+    },
+  );
 
   test('notifies only while a relay sleeps', async () => {
     const { store, table } = await onPostgres();

@@ -1,4 +1,12 @@
-import type { EncodedPayload, MessageRecorder, RawAnswer, RawMessage, RawPublisher, RawVerdict } from '@acemq/core';
+import type {
+  EncodedPayload,
+  Logger,
+  MessageRecorder,
+  RawAnswer,
+  RawMessage,
+  RawPublisher,
+  RawVerdict,
+} from '@acemq/core';
 import { PublishError } from '@acemq/core';
 
 const encoder = new TextEncoder();
@@ -50,4 +58,4 @@ export function heldPublisher(): RawPublisher & { readonly held: Held[]; readonl
 }
 
 /** A logger that says nothing. */
-export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+export const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -8,7 +8,7 @@ import { recorder } from './recorder.ts';
 export interface StoreUnderTest<Tx, Connection> {
   readonly store: OutboxStore<Tx, Connection>;
   /** Runs `work` in a transaction of the application's, and commits or rolls back. */
-  inTransaction(work: (tx: Tx) => Promise<unknown>, end?: 'commit' | 'rollback'): Promise<void>;
+  inTransaction(work: (tx: Tx & Connection) => Promise<unknown>, end?: 'commit' | 'rollback'): Promise<void>;
   /** Makes what was published that much older, by the store's clock. */
   age(ms: number): Promise<void>;
 }
@@ -114,7 +114,9 @@ export function storeSuite<Tx, Connection>(open: () => Promise<StoreUnderTest<Tx
       });
       for (const lanes of [[0], [63], [1, 5, 40], Array.from({ length: 32 }, (_, lane) => lane + 32)]) {
         const keys = await store.owed({ ...ALL, lanes: maskOf(lanes) });
-        const expected = names.map((name) => destinationHash('', name)).filter((one) => lanes.includes(laneOf(one)));
+        const expected = names
+          .map((name) => destinationHash('', name))
+          .filter((one) => lanes.includes(laneOf(one)));
         expect(keys.map(({ destination }) => destination)).toEqual(expected);
       }
       const only = destinationHash('', 'key-7');
@@ -206,7 +208,10 @@ export function storeSuite<Tx, Connection>(open: () => Promise<StoreUnderTest<Tx
       const second = await store.lease('b', 60_000);
       expect(second).toEqual({ lanes: [], relays: 2 });
       await store.giveUp('b', [1, 2]);
-      await store.giveUp('a', Array.from({ length: 32 }, (_, lane) => lane));
+      await store.giveUp(
+        'a',
+        Array.from({ length: 32 }, (_, lane) => lane),
+      );
       expect((await store.lease('b', 60_000)).lanes).toEqual(Array.from({ length: 32 }, (_, lane) => lane));
       expect((await store.lease('a', 60_000)).lanes).toHaveLength(32);
       await store.leave('b');
