@@ -2,6 +2,7 @@
 // standard local port if it answers, a container if Docker answers. Its variable is set to what was found, so that tests,
 // and the programs they start, read one place. Some tests start a service of their own: they need its program.
 import { accessSync, constants, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
@@ -124,6 +125,35 @@ export const programs = [
   { name: 'prometheus', variable: 'PROMETHEUS_PROGRAM', folders: [], files: needing('prometheus') },
   { name: 'promtool', variable: 'PROMTOOL_PROGRAM', folders: [], files: needing('promtool') },
 ];
+
+/**
+ * @typedef {object} OptionalModule
+ * @property {string} name as it is imported
+ * @property {RegExp} files the test files that need it
+ */
+
+/**
+ * Modules with a native part, which may fail to build without failing the install.
+ * @type {readonly OptionalModule[]}
+ */
+export const modules = [{ name: 'better-sqlite3', files: needing('sqlite') }];
+
+/**
+ * @param {readonly OptionalModule[]} [wanted]
+ * @returns {OptionalModule[]} those that are not installed, or whose native part cannot be loaded
+ */
+export function missingModules(wanted = modules) {
+  const require = createRequire(import.meta.url);
+  return wanted.filter(({ name }) => {
+    try {
+      // Only opening a database loads the native part.
+      new (require(name))(':memory:').close();
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
 
 /**
  * Finds every program and sets its variable.

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { answers, findPrograms, programs, rabbitmqServer, services } from '../services.mjs';
+import { answers, findPrograms, missingModules, programs, rabbitmqServer, services } from '../services.mjs';
 
 const rabbitmq = services.find(({ name }) => name === 'RabbitMQ');
 if (rabbitmq === undefined) throw new Error('RabbitMQ is not in the table.');
@@ -117,4 +117,9 @@ test.each(services)('$name is not taken for a mail server', async (service) => {
   const elsewhere = new URL(service.url);
   elsewhere.port = port;
   expect(await answers(service, elsewhere.href)).toBe(false);
+});
+
+test('a module that is not installed is missing', () => {
+  const absent = { name: 'no-such-module', files: /x/ };
+  expect(missingModules([absent])).toEqual([absent]);
 });
