@@ -1,4 +1,4 @@
-import type { Dialect, SqlPart, SqlText, Statement } from '@acemq/sql';
+import type { Dialect, SqlPart, SqlText, Statement, TransactionOptions } from '@acemq/sql';
 import type { OutboxTables } from './sql-tables.ts';
 
 /** What the statements of the outbox say differently in one kind of database. */
@@ -9,7 +9,9 @@ export interface SqlFlavour {
   /** The folder of the migrations. */
   readonly folder: URL;
   /** The table with the index that it is to be searched with, where the database must be told. */
-  records(tables: OutboxTables, index: 'owed' | 'published'): SqlPart;
+  records(tables: OutboxTables, index: 'owed' | 'published' | 'seq'): SqlPart;
+  /** How `lease` is isolated, where the database must be told. */
+  readonly isolation?: TransactionOptions['isolation'];
   /** A condition: the lane is in the mask. */
   inLanes(mask: bigint): Statement;
   /** A condition: the column is, or is not, one of these numbers, of which there is one at least. */

@@ -67,24 +67,29 @@ export class SqlLedger implements OutboxLedger {
     const { lanes, relays } = this.#tables;
     const until = sql`${this.#now} + ${integer(leaseTime)}`;
     try {
-      return await this.#database.transaction(async (tx) => {
-        await tx.run(
-          this.#flavour.upsert(
-            relays,
-            'relay, alive_until',
-            sql`${relay}, ${until}`,
-            'relay',
-            sql`alive_until = ${until}`,
-          ),
-        );
-        const alive = await tx.run(sql`select count(*) as n from ${relays} where alive_until > ${this.#now}`);
-        const count = numberOf(alive.rows[0], 'n');
-        const kept = await tx.run(sql`update ${lanes} set held_until = ${until} where relay = ${relay}`);
-        const missing = Math.ceil(LANES / Math.max(1, count)) - kept.affected;
-        if (missing > 0) await tx.run(this.#flavour.takeLanes(this.#tables, relay, until, missing));
-        const mine = await tx.run(sql`select lane from ${lanes} where relay = ${relay} order by lane`);
-        return { lanes: mine.rows.map((row) => integerIn(row, 'lane')), relays: count };
-      });
+      return await this.#database.transaction(
+        async (tx) => {
+          await tx.run(
+            this.#flavour.upsert(
+              relays,
+              'relay, alive_until',
+              sql`${relay}, ${until}`,
+              'relay',
+              sql`alive_until = ${until}`,
+            ),
+          );
+          const alive = await tx.run(
+            sql`select count(*) as n from ${relays} where alive_until > ${this.#now}`,
+          );
+          const count = numberOf(alive.rows[0], 'n');
+          const kept = await tx.run(sql`update ${lanes} set held_until = ${until} where relay = ${relay}`);
+          const missing = Math.ceil(LANES / Math.max(1, count)) - kept.affected;
+          if (missing > 0) await tx.run(this.#flavour.takeLanes(this.#tables, relay, until, missing));
+          const mine = await tx.run(sql`select lane from ${lanes} where relay = ${relay} order by lane`);
+          return { lanes: mine.rows.map((row) => integerIn(row, 'lane')), relays: count };
+        },
+        this.#flavour.isolation === undefined ? {} : { isolation: this.#flavour.isolation },
+      );
     } catch (error) {
       throw this.explained(error);
     }
@@ -133,7 +138,7 @@ export class SqlLedger implements OutboxLedger {
   fetchStatement(seqs: readonly number[]): Statement {
     return sql`select seq, id, exchange, routing_key, content_type, headers, body, attempts,
         ${this.#now} - created_at as age
-      from ${this.#flavour.records(this.#tables, 'owed')}
+      from ${this.#flavour.records(this.#tables, 'seq')}
       where state = 0 and ${this.#flavour.among(this.#seq, seqs)} order by seq`;
   }
 
@@ -143,7 +148,7 @@ export class SqlLedger implements OutboxLedger {
   }
 
   publishedStatement(relay: string, seqs: readonly number[]): Statement {
-    return sql`update ${this.#flavour.records(this.#tables, 'owed')} set state = 1, published_at = ${this.#now}
+    return sql`update ${this.#flavour.records(this.#tables, 'seq')} set state = 1, published_at = ${this.#now}
       where state = 0 and ${this.#flavour.among(this.#seq, seqs)} and ${this.#isMine(relay)}`;
   }
 
@@ -160,7 +165,7 @@ export class SqlLedger implements OutboxLedger {
 
   refusedStatement(relay: string, { seq, reason, retire }: Refusal): Statement {
     const retired = retire ? sql`, state = 2, retired_at = ${this.#now}` : sql``;
-    return sql`update ${this.#flavour.records(this.#tables, 'owed')}
+    return sql`update ${this.#flavour.records(this.#tables, 'seq')}
       set attempts = attempts + 1, last_error = ${reason}${retired}
       where state = 0 and seq = ${seq} and ${this.#isMine(relay)}`;
   }

@@ -113,6 +113,12 @@ test('of two relays one is killed: nothing is lost, and each destination arrives
   );
   const child = await processes.start({ table });
   const other = await processes.start({ table });
+  await vi.waitFor(async () => {
+    const { rows } = await pool().query(
+      `select count(distinct relay) as n from ${table}_lanes where relay <> ''`,
+    );
+    expect(rows).toEqual([{ n: '2' }]);
+  }, PATIENCE);
   const seen = await seenIn(mq, queue);
   const keys = Array.from({ length: 40 }, (_, index) => `key.${index}`);
   const written: OutboxRecord[] = [];

@@ -145,7 +145,7 @@ describe('a relay', () => {
   });
 
   test('retires a record that was refused as often as allowed, and sends the rest in order', async () => {
-    const { relay, add, clock, out, store, mq, failures } = setting({ maxAttempts: 3, window: 1 });
+    const { relay, add, clock, out, mq, failures } = setting({ maxAttempts: 3, window: 1 });
     for (const id of ['bad', 'b', 'c']) await add(id);
     relay.start();
     for (let step = 0; step < 200; step += 1) {

@@ -19,9 +19,9 @@ create table /*schema.*/acemq_outbox (
   body blob not null
 );
 
-create index acemq_outbox_owed on acemq_outbox (seq, destination) where state = 0;
-create index acemq_outbox_published on acemq_outbox (published_at) where state = 1;
-create index acemq_outbox_retired on acemq_outbox (retired_at) where state = 2;
+create index /*schema.*/acemq_outbox_owed on acemq_outbox (seq, destination) where state = 0;
+create index /*schema.*/acemq_outbox_published on acemq_outbox (published_at) where state = 1;
+create index /*schema.*/acemq_outbox_retired on acemq_outbox (retired_at) where state = 2;
 
 -- Which relay has which lane. A destination is in one lane.
 create table /*schema.*/acemq_outbox_lanes (
