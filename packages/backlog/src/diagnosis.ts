@@ -43,8 +43,8 @@ export interface DiagnosisOptions {
    */
   readonly window?: Duration;
   /**
-   * For how long nothing is completed before the workers count as stopped, and how old a job must be at least. 30 seconds by
-   * default, two readings: one alone may fall between two jobs. Set it above your slowest job.
+   * For how long nothing is completed before the workers count as stopped, and how old a job must be at least. 15 seconds by
+   * default, one reading, so that two show it whenever the workers died. Set it above your slowest job.
    */
   readonly stoppedFor?: Duration;
   /**
@@ -83,6 +83,9 @@ const RISING_AGE = 0.1;
 
 /** Arrivals at random differ by the root of their number; by twice that, one time in twenty. */
 const CHANCE = 2;
+
+/** Readings that are a minute apart may be a little less. */
+const PUNCTUAL = 0.9;
 
 /** How many of the last samples are looked at: two readings, and what they are compared with. */
 const LOOKED_AT = 3;
@@ -133,7 +136,7 @@ function healthy(): Diagnosis {
 function stopped(samples: readonly BacklogSample[], { stoppedFor }: Thresholds): Diagnosis | undefined {
   const newest = samples.at(-1) as BacklogSample;
   if (num(newest.oldestAge) * 1000 < stoppedFor) return undefined;
-  const since = samples.findLastIndex(({ at }) => newest.at - at >= stoppedFor);
+  const since = samples.findLastIndex(({ at }) => newest.at - at >= stoppedFor * PUNCTUAL);
   if (since < 0) return undefined;
   const quiet = samples.slice(since);
   if (increase(quiet, 'completed') !== 0 || quiet.some(({ depth }) => depth === 0)) return undefined;
@@ -195,7 +198,7 @@ function thresholds(options: DiagnosisOptions): Thresholds {
   checkOptions(options, ['window', 'stoppedFor', 'stuckFor', 'lateAfter', 'flatWithin'], 'diagnose');
   return {
     window: milliseconds(options.window ?? '5m', 'window', { min: 1 }),
-    stoppedFor: milliseconds(options.stoppedFor ?? '30s', 'stoppedFor', { min: 1 }),
+    stoppedFor: milliseconds(options.stoppedFor ?? '15s', 'stoppedFor', { min: 1 }),
     stuckFor: milliseconds(options.stuckFor ?? '30s', 'stuckFor', { min: 1 }),
     lateAfter: milliseconds(options.lateAfter ?? '10s', 'lateAfter', { min: 1 }),
     flatWithin: fraction(options.flatWithin ?? 0.1, 'flatWithin'),

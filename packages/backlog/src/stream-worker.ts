@@ -202,11 +202,21 @@ export class StreamWorker {
 
   /** Says of everything that is held that its holder lives, without a delivery being counted. */
   async #renew(): Promise<void> {
-    const ids = [...this.#working.keys(), ...this.#waiting.map(({ id }) => id)];
-    if (ids.length === 0) return;
     const { call, stream, group, consumer } = this.#settings;
-    // An id that was finished meanwhile is in no pending list, and stays so without FORCE.
-    await call('XCLAIM', stream, group, consumer, '0', ...ids, 'JUSTID');
+    const held = [...this.#working.keys(), ...this.#waiting.map(({ id }) => id)];
+    const own = await Promise.all(
+      held.map(
+        async (id) => asList(await call('XPENDING', stream, group, id, id, '1', consumer)).length === 1,
+      ),
+    );
+    const renewed = held.filter((_, index) => own[index]);
+    // This process was asleep for so long that others took them over: taking them back would have them worked twice.
+    const lost = held.filter((_, index) => !own[index]);
+    for (const id of lost) {
+      const at = this.#waiting.findIndex((entry) => entry.id === id);
+      if (at >= 0) this.#waiting.splice(at, 1);
+    }
+    if (renewed.length > 0) await call('XCLAIM', stream, group, consumer, '0', ...renewed, 'JUSTID');
   }
 
   /** Takes over what nobody has renewed, as long as there is room for it. */
@@ -223,13 +233,11 @@ export class StreamWorker {
         await call('XCLAIM', stream, group, consumer, String(Math.ceil(reclaimAfter)), id),
       );
       const entry = entryOf(claimed[0], kindField, Number(deliveries) + 1);
-      if (entry === undefined) {
-        // Deleted from the stream (Redis 7 drops it from the list by itself), or taken by another worker.
-        continue;
-      }
-      if (entry.attempt > deliveryLimit)
-        await this.#giveUp(entry, 'it was delivered, and nobody finished it');
-      else this.#waiting.push(entry);
+      // Deleted from the stream, and Redis 7 has dropped it from the list; or another worker was faster.
+      if (entry === undefined) continue;
+      if (entry.attempt > deliveryLimit) {
+        await this.#giveUp({ ...entry, attempt: deliveryLimit }, 'it was delivered, and nobody finished it');
+      } else this.#waiting.push(entry);
     }
     this.#wake();
   }
