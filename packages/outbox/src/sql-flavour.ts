@@ -9,7 +9,7 @@ export interface SqlFlavour {
   /** The folder of the migrations. */
   readonly folder: URL;
   /** The table with the index that it is to be searched with, where the database must be told. */
-  records(tables: OutboxTables, index: 'owed' | 'published' | 'seq'): SqlPart;
+  records(tables: OutboxTables, index: 'owed' | 'published' | 'retired' | 'seq'): SqlPart;
   /** How `lease` is isolated, where the database must be told. */
   readonly isolation?: TransactionOptions['isolation'];
   /** A condition: the lane is in the mask. */

@@ -227,22 +227,28 @@ export class SqlLedger implements OutboxLedger {
   }
 
   async pendingCount(): Promise<number> {
-    const { records } = this.#tables;
-    const { rows } = await this.run(sql`select
-      (select count(*) from ${records} where state = 0) + (select count(*) from ${records} where state = 2) as n`);
+    const { rows } = await this.run(this.pendingStatement());
     return numberOf(rows[0], 'n');
   }
 
+  pendingStatement(): Statement {
+    const owed = this.#flavour.records(this.#tables, 'owed');
+    const retired = this.#flavour.records(this.#tables, 'retired');
+    return sql`select (select count(*) from ${owed} where state = 0) + (select count(*) from ${retired} where state = 2) as n`;
+  }
+
   async oldestAge(): Promise<number | undefined> {
-    const { rows } = await this.run(sql`select ${this.#now} - created_at as age
-      from ${this.#flavour.records(this.#tables, 'owed')} where state = 0 order by seq limit 1`);
+    const { rows } = await this.run(this.oldestStatement());
     return rows[0] === undefined ? undefined : Math.max(0, integerIn(rows[0], 'age'));
   }
 
+  oldestStatement(): Statement {
+    return sql`select ${this.#now} - created_at as age
+      from ${this.#flavour.records(this.#tables, 'owed')} where state = 0 order by seq limit 1`;
+  }
+
   async owedByDestination(): Promise<readonly OwedDestination[]> {
-    const { rows } = await this.run(sql`select exchange, routing_key, count(*) as n,
-        ${this.#now} - min(created_at) as age
-      from ${this.#flavour.records(this.#tables, 'owed')} where state = 0 group by exchange, routing_key`);
+    const { rows } = await this.run(this.owedByDestinationStatement());
     return rows.map((row) => ({
       ...destinationIn(row),
       count: integerIn(row, 'n'),
@@ -250,10 +256,13 @@ export class SqlLedger implements OutboxLedger {
     }));
   }
 
+  owedByDestinationStatement(): Statement {
+    return sql`select exchange, routing_key, count(*) as n, ${this.#now} - min(created_at) as age
+      from ${this.#flavour.records(this.#tables, 'owed')} where state = 0 group by exchange, routing_key`;
+  }
+
   async retired(limit: number): Promise<readonly RetiredRecord[]> {
-    const { rows } =
-      await this.run(sql`select id, exchange, routing_key, attempts, last_error, created_at, retired_at
-      from ${this.#tables.records} where state = 2 order by retired_at limit ${integer(limit)}`);
+    const { rows } = await this.run(this.retiredStatement(limit));
     return rows.map((row) => ({
       ...destinationIn(row),
       id: textIn(row, 'id'),
@@ -262,6 +271,11 @@ export class SqlLedger implements OutboxLedger {
       createdAt: integerIn(row, 'created_at'),
       retiredAt: integerOrNullIn(row, 'retired_at') ?? 0,
     }));
+  }
+
+  retiredStatement(limit: number): Statement {
+    return sql`select id, exchange, routing_key, attempts, last_error, created_at, retired_at
+      from ${this.#flavour.records(this.#tables, 'retired')} where state = 2 order by retired_at limit ${integer(limit)}`;
   }
 
   async release(id: string): Promise<boolean> {
