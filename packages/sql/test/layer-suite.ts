@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   bytesIn,
   type Dialect,
+  failureOf,
   flagIn,
   integerIn,
   type SqlDatabase,
@@ -10,7 +11,9 @@ import {
   sql,
   textIn,
   textOrNullIn,
+  withLockWait,
 } from '../src/index.ts';
+import { heldOpen } from './database-suite.ts';
 
 export interface LayerSetup {
   readonly dialect: Dialect;
@@ -89,5 +92,22 @@ export function layerSuite({ dialect, database, bytes, flag, checked, transactio
       expect((await executor.run(once)).affected).toBe(0);
       await executor.run(sql`delete from ${table} where seq = ${1}`);
     });
+  });
+
+  it.skipIf(dialect.name === 'sqlite')('waits for a lock as long as was said', async () => {
+    const insert = dialect.name === 'mysql' ? sql`insert ignore` : sql`insert`;
+    const end = dialect.name === 'mysql' ? sql`` : sql`on conflict (seq) do nothing`;
+    const claim = sql`${insert} into ${table} (seq) values (${9}) ${end}`;
+    const held = await heldOpen(database, (tx) => tx.run(claim));
+    const late = transaction((executor) =>
+      withLockWait(executor, dialect.name, 100, () => executor.run(claim)),
+    );
+    expect(failureOf(await late.catch((error: unknown) => error))).toBe('lock-timeout');
+    await held.end();
+    const free = transaction((executor) =>
+      withLockWait(executor, dialect.name, 100, () => executor.run(claim)),
+    );
+    expect((await free).affected).toBe(0);
+    await database.run(sql`delete from ${table}`);
   });
 }
