@@ -13,9 +13,12 @@ export interface OutboxLike {
       readonly oldestAge: number;
     }[]
   >;
-  /** Records that are not published, those given up included. */
-  pendingCount(): Promise<number>;
+  /** Records that were given up, at most `limit`. */
+  retired(limit: number): Promise<readonly unknown[]>;
 }
+
+/** As many as are counted: more of them are no worse news. */
+const MOST_DEAD = 10_000;
 
 /** What an `OutboxSource` reads. */
 export interface OutboxSourceOptions {
@@ -25,7 +28,10 @@ export interface OutboxSourceOptions {
   readonly clock?: Pick<Clock, 'now'>;
 }
 
-/** The backlog of an outbox: records that are owed, by destination (`exchange/routing key`). Those given up are its dead. */
+/**
+ * The backlog of an outbox: records that are owed, by destination (`exchange/routing key`). Those given up are its
+ * dead, counted up to 10,000.
+ */
 export class OutboxSource implements BacklogSource {
   readonly name: string;
   readonly #outbox: OutboxLike;
@@ -35,7 +41,7 @@ export class OutboxSource implements BacklogSource {
   constructor(options: OutboxSourceOptions) {
     checkOptions(options, ['outbox', 'name', 'clock'], 'OutboxSource');
     const { outbox } = options;
-    for (const method of ['owedByDestination', 'pendingCount'] as const) {
+    for (const method of ['owedByDestination', 'retired'] as const) {
       if (typeof outbox?.[method] === 'function') continue;
       throw new ConfigurationError(`outbox must have a method ${method}, and ${shown(outbox)} has none`);
     }
@@ -47,11 +53,8 @@ export class OutboxSource implements BacklogSource {
   /** Rejects with the store's own error. */
   async read(): Promise<BacklogReading> {
     const asOf = this.#clock.now();
-    // The owed ones last: what is published between the two questions must not count as given up.
-    const pending = await this.#outbox.pendingCount();
     const owed = await this.#outbox.owedByDestination();
-    let count = 0;
-    for (const destination of owed) count += destination.count;
+    const dead = await this.#outbox.retired(MOST_DEAD);
     return {
       asOf,
       kinds: owed.map(({ exchange, routingKey, count: depth, oldestAge }) => ({
@@ -59,7 +62,7 @@ export class OutboxSource implements BacklogSource {
         depth,
         oldestAge: Math.max(0, oldestAge) / 1000,
       })),
-      deadLength: Math.max(0, pending - count),
+      deadLength: dead.length,
     };
   }
 }

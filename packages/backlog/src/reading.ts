@@ -27,6 +27,8 @@ export interface BacklogReading {
   readonly deadLength: number | null;
   /** What the server itself calls the lag of the group: shown beside the count, and used for nothing. */
   readonly lag?: number | null;
+  /** Up to where it was counted: on a stream the id of the last entry that was ever added. */
+  readonly position?: string;
 }
 
 /** A queue whose backlog can be read. */

@@ -109,6 +109,7 @@ export class StreamSource implements BacklogSource {
       kinds: tally.readings(picture.now),
       deadLength: picture.deadLength,
       lag: picture.lag,
+      position: lastId,
     };
   }
 

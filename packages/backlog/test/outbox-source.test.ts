@@ -4,7 +4,7 @@ import { OutboxSource } from '../src/index.ts';
 it('owed records are the depth, by destination, and those given up are the dead', async () => {
   const source = new OutboxSource({
     outbox: {
-      pendingCount: async () => 9,
+      retired: async () => [1, 2, 3],
       owedByDestination: async () => [
         { exchange: 'orders', routingKey: 'placed', count: 4, oldestAge: 61_500 },
         { exchange: '', routingKey: 'mails', count: 2, oldestAge: -5 },
@@ -23,7 +23,7 @@ it('owed records are the depth, by destination, and those given up are the dead'
 });
 
 it('asks for no more than it needs, and says what is missing', () => {
-  const outbox = { pendingCount: async () => 0 };
+  const outbox = { retired: async () => [] };
   expect(() => new OutboxSource({ outbox: outbox as never })).toThrow(
     'outbox must have a method owedByDestination, and an object has none',
   );
