@@ -6,7 +6,7 @@ export const CLEANING_BATCH = 1000;
 /** Removes in the background what is no longer kept, from time to time, one pass after the other. */
 export class Cleaning {
   readonly #remove: () => Promise<number>;
-  readonly #every: number;
+  readonly #every: number | false;
   readonly #clock: Clock;
   readonly #logger: Logger;
   #timer: Timer | undefined;
@@ -17,10 +17,10 @@ export class Cleaning {
   /** @param remove - Removes up to {@link CLEANING_BATCH} rows, and says how many it has. */
   constructor(remove: () => Promise<number>, every: number | false, clock: Clock, logger: Logger) {
     this.#remove = remove;
-    this.#every = every === false ? Number.NaN : every;
+    this.#every = every;
     this.#clock = clock;
     this.#logger = logger;
-    if (every !== false) this.#schedule();
+    this.#schedule();
   }
 
   async close(): Promise<void> {
@@ -30,6 +30,7 @@ export class Cleaning {
   }
 
   #schedule(): void {
+    if (this.#every === false) return;
     // Processes that were started together do not clean together.
     const wait = this.#every * (0.75 + Math.random() / 4);
     this.#timer = this.#clock.after(wait, this.#run, { background: true });

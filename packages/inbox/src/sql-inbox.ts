@@ -46,7 +46,9 @@ export interface SqlInbox<Connection = unknown> extends InboxStore {
   clean(): Promise<number>;
 }
 
-const DIALECTS: Readonly<Record<string, Dialect>> = { postgres, mysql, sqlite };
+const DIALECTS: ReadonlyMap<unknown, Dialect> = new Map(
+  [postgres, mysql, sqlite].map((one) => [one.name, one]),
+);
 const TABLE = 'acemq_inbox';
 const LATEST = '001_inbox.sql';
 
@@ -60,7 +62,7 @@ export function sqlInbox<Connection>(
   options: SqlInboxOptions = {},
 ): SqlInbox<Connection> {
   const given = database as Partial<SqlDatabase> | null | undefined;
-  const dialect = DIALECTS[String(given?.dialect)];
+  const dialect = DIALECTS.get(given?.dialect);
   if (dialect === undefined) {
     throw new ConfigurationError(`the database of an inbox must be one of @acemq/sql, not ${shown(given)}`);
   }

@@ -70,7 +70,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
  *
  * @param option - What the caller calls it; it is named in the error.
  */
-export function checkIdentifier(name: unknown, option: string, longest = 63): string {
+function checkIdentifier(name: unknown, option: string, longest = 63): string {
   if (typeof name === 'string' && NAME.test(name) && name.length <= longest) return name;
   throw new ConfigurationError(
     `${option} must be a letter or underscore, then letters, digits and underscores, ${longest} in all, not ${shown(name)}`,

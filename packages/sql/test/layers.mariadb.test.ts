@@ -24,8 +24,8 @@ describe('kysely on MariaDB', () => {
   layerSuite({ ...setup, transaction: (work) => db.transaction().execute((trx) => work(forKysely(trx))) });
 });
 
-describe('drizzle on MariaDB', async () => {
-  const db = await drizzleOver('mysql2', pool);
+describe('drizzle on MariaDB', () => {
+  const db = drizzleOver('mysql2', pool);
   layerSuite({ ...setup, transaction: (work) => db.transaction((tx) => work(forDrizzle(tx))) });
 
   it("drizzle's db is refused", () => {

@@ -34,8 +34,8 @@ describe('kysely on PostgreSQL', () => {
   });
 });
 
-describe('drizzle on PostgreSQL', async () => {
-  const db = await drizzleOver('node-postgres', pool);
+describe('drizzle on PostgreSQL', () => {
+  const db = drizzleOver('node-postgres', pool);
   layerSuite({ ...setup, transaction: (work) => db.transaction((tx) => work(forDrizzle(tx))) });
 
   it("drizzle's db is refused", () => {
