@@ -46,7 +46,10 @@ export const CAPACITY_HELP = `acemq-backlog capacity: how many workers a burst n
   --acceptable-wait D   how long the last job may wait (0s)
   --json                the answer as JSON
 
-  acemq-backlog capacity --arrivals 3000 --over 10m --service-time 4s --threads 8
+Five renders a second, 4 s each, on workers of 8 threads:
+
+  acemq-backlog capacity --arrivals 3000 --over 10m \\
+    --service-time 4s --threads 8
 `;
 
 export const RULES_HELP = `acemq-backlog rules: alert rules for Prometheus

@@ -1,8 +1,8 @@
-import { ConfigurationError, shown } from '@acemq/core';
+import { ConfigurationError, ConnectError, shown } from '@acemq/core';
 import { OutboxSource } from '../outbox-source.ts';
 import { QueueSource } from '../queue-source.ts';
 import type { BacklogSource } from '../reading.ts';
-import type { RedisClient } from '../redis-calls.ts';
+import type { RedisCaller, RedisClient } from '../redis-calls.ts';
 import { deadStreamOf, KIND_FIELD } from '../stream-names.ts';
 import { StreamSource } from '../stream-source.ts';
 import { StreamThroughput } from '../stream-throughput.ts';
@@ -72,9 +72,17 @@ async function redisClient(url: string): Promise<{ client: RedisClient; close: (
       async () => {
         const { Redis } = await import('ioredis');
         const client = new Redis(url, { maxRetriesPerRequest: 1, lazyConnect: true });
-        // Each command says it again, to somebody who listens.
-        client.on('error', () => {});
-        return { client, close: async () => client.disconnect() };
+        let lost: unknown;
+        client.on('error', (error) => {
+          lost = error;
+        });
+        const call: RedisCaller['call'] = (command, ...args) =>
+          client.call(command, ...args).catch((error: Error) => {
+            // It says how often it tried, and not what went wrong.
+            if (error.name !== 'MaxRetriesPerRequestError') throw error;
+            throw new ConnectError('Redis cannot be reached', { cause: lost ?? error });
+          });
+        return { client: { call }, close: async () => client.disconnect() };
       },
       async () => {
         const { createClient } = await import('redis');

@@ -8,6 +8,7 @@ import { trend } from './trend.ts';
 /** As many kinds are shown; the others are counted in one line. */
 const MOST_KINDS = 20;
 const LONGEST_KIND = 24;
+const LONGEST_NAME = 68;
 const TREND = 8;
 
 /** What a reading looks like in a terminal of 80 columns. */
@@ -37,7 +38,7 @@ export function panel(name: string, reading: BacklogReading, kinds: readonly Kin
     ...(reading.lag === undefined ? [] : [`lag as Redis says: ${known(reading.lag, count)}`]),
   ];
   return [
-    `${name}  ${new Date(reading.asOf).toISOString().slice(11, 19)}Z\n\n`,
+    `${cutText(name, LONGEST_NAME)}  ${new Date(reading.asOf).toISOString().slice(11, 19)}Z\n\n`,
     columns([['kind', 'depth', '', 'oldest', '', 'completed'], ...rows]),
     ...(more > 0 ? [`and ${more} more kinds\n`] : []),
     ...(kinds.length === 0 ? ['nothing waits\n'] : []),
