@@ -37,6 +37,9 @@ const BY_CODE: Readonly<Record<string, SqlFailure>> = {
   '57P01': 'unavailable', // admin_shutdown
   '57P02': 'unavailable', // crash_shutdown
   '57P03': 'unavailable', // cannot_connect_now
+  '57P05': 'unavailable', // idle_session_timeout
+  '25P03': 'unavailable', // idle_in_transaction_session_timeout
+  '53100': 'unavailable', // disk_full
   '53300': 'unavailable', // too_many_connections
   '25006': 'unavailable', // read_only_sql_transaction: a standby, during a failover
 
@@ -54,6 +57,8 @@ const BY_CODE: Readonly<Record<string, SqlFailure>> = {
   ER_CLIENT_INTERACTION_TIMEOUT: 'unavailable',
   ER_OPTION_PREVENTS_STATEMENT: 'unavailable', // --read-only: a replica, during a failover
   ER_READ_ONLY_MODE: 'unavailable',
+  ER_DISK_FULL: 'unavailable',
+  ER_RECORD_FILE_FULL: 'unavailable',
   PROTOCOL_CONNECTION_LOST: 'unavailable',
 
   SQLITE_BUSY: 'lock-timeout',
@@ -105,9 +110,10 @@ const BY_WORDS: readonly (readonly [RegExp, SqlFailure])[] = [
 ];
 
 function ofOne(error: object): SqlFailure | undefined {
-  const { code, errcode, message } = error as {
+  const { code, errcode, fatal, message } = error as {
     readonly code?: unknown;
     readonly errcode?: unknown;
+    readonly fatal?: unknown;
     readonly message?: unknown;
   };
   if (typeof code === 'string') {
@@ -115,6 +121,7 @@ function ofOne(error: object): SqlFailure | undefined {
     if (/^08...$/.test(code)) return 'unavailable'; // SQLSTATE class 08: connection exceptions
     if (code.startsWith('SQLITE_IOERR')) return 'unavailable';
   }
+  if (fatal === true) return 'unavailable'; // mysql2: the connection cannot be used any more
   if (typeof errcode === 'number' && Object.hasOwn(BY_SQLITE_NUMBER, errcode))
     return BY_SQLITE_NUMBER[errcode];
   if (typeof message !== 'string') return undefined;

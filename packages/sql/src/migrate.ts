@@ -19,8 +19,8 @@ export interface MigrateOptions {
  * wait and find nothing left. PostgreSQL and SQLite apply all or none; in MySQL each statement commits by itself.
  *
  * @returns The names of those that were applied now.
- * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) where an applied file has changed since, or where the database has
- * migrations that this version does not know.
+ * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) where an applied file has changed since. Migrations that a newer
+ * version has applied are left alone, so that a service can be taken back to the version before.
  */
 export function migrate(
   database: SqlDatabase,
@@ -64,12 +64,7 @@ function checkApplied(
   migrations: readonly Migration[],
 ): void {
   const known = migrations[number - 1];
-  if (known === undefined) {
-    throw new ConfigurationError(
-      `the database has the migration ${name}, which this version does not know: a newer one has applied it`,
-    );
-  }
-  if (known.checksum === checksum && known.name === name) return;
+  if (known === undefined || (known.checksum === checksum && known.name === name)) return;
   throw new ConfigurationError(
     `the migration ${known.name} is not the one that was applied as ${name}: a released migration must not be changed`,
   );

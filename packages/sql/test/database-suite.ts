@@ -254,13 +254,11 @@ export function databaseSuite<Connection>({
       );
     });
 
-    it('say that the database is ahead of this version', async () => {
+    it('leave alone what a newer version has applied', async () => {
       const table = thing();
       const files = await readMigrations(migrations('good'));
       await migrate(database, files, { standard, table });
-      await expect(migrate(database, files.slice(0, 1), { standard, table })).rejects.toThrow(
-        'the database has the migration 002_parts.sql, which this version does not know',
-      );
+      expect(await migrate(database, files.slice(0, 1), { standard, table })).toEqual([]);
     });
   });
 }
