@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf, runWithin, runWithinSync, sql } from '../src/index.ts';
-import { openSqlite, type SqliteHandle, sqlite, sqliteDatabase, sqliteExecutor } from '../src/sqlite.ts';
+import { openSqlite, sqlite, sqliteDatabase, sqliteExecutor } from '../src/sqlite.ts';
 import { databaseSuite, heldOpen } from './database-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'acemq-sql-'));
@@ -97,22 +97,5 @@ describe('SQLite', () => {
     expect(result).toEqual({ rows: [{ id: 6 }], affected: 1 });
     await database.run(sql`delete from ${table}`);
     await database.close();
-  });
-});
-
-describe.skipIf(process.getBuiltinModule('node:sqlite') === undefined)('node:sqlite', () => {
-  it('is taken as it is', async () => {
-    const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as {
-      readonly DatabaseSync: new (path: string) => SqliteHandle;
-    };
-    const handle = new DatabaseSync(':memory:');
-    const database = sqliteDatabase(handle);
-    await database.run(sql`create table t (id integer primary key, word text, data blob, yes integer)`);
-    const write = sql`insert into t values (${2 ** 40}, ${'a'}, ${Uint8Array.of(1, 2)}, ${true})`;
-    await database.transaction((tx) => tx.run(write));
-    expect((await database.run(sql`select id, word, yes from t`)).rows).toEqual([
-      { id: 2 ** 40, word: 'a', yes: 1 },
-    ]);
-    handle.close();
   });
 });
