@@ -19,6 +19,9 @@ export interface AlertRulesOptions {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** The exporters of one queue together, those of different queues, by their constant labels, apart. */
+const PER_QUEUE = 'without (instance, pod)';
+
 /**
  * A rule file for Prometheus: the oldest job, the dead, a backlog that nobody can read, and an outbox that has stopped. It can
  * be written to a file as it is.
@@ -49,7 +52,7 @@ export function alertRules(options: AlertRulesOptions = {}): string {
     },
     {
       alert: 'JobsDead',
-      expr: `max(${metric(METRIC_JOBS_DEAD_LENGTH)}) > 0`,
+      expr: `max ${PER_QUEUE} (${metric(METRIC_JOBS_DEAD_LENGTH)}) > 0`,
       summary:
         '{{ $value }} jobs were given up: a code bug on a class of jobs, read the reasons on the dead ones',
     },
@@ -57,8 +60,8 @@ export function alertRules(options: AlertRulesOptions = {}): string {
       alert: 'JobsBacklogUnread',
       // A number that is not known is NaN and ends the alert on age. A process that is gone leaves no series at all.
       expr: [
-        `sum(increase(${metric(METRIC_BACKLOG_ERRORS)}[1m])) > 0`,
-        `time() - max(${read}) > 120`,
+        `sum ${PER_QUEUE} (increase(${metric(METRIC_BACKLOG_ERRORS)}[1m])) > 0`,
+        `time() - max ${PER_QUEUE} (${read}) > 120`,
         `absent(${read})`,
       ].join(' or '),
       for: '2m',

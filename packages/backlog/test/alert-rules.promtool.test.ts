@@ -201,6 +201,16 @@ describe('JobsBacklogUnread', () => {
     await holds({ series, at: '7m', alert, fires: [] });
   });
 
+  it('one queue that is read does not hide another that is not', async () => {
+    const series = {
+      [`${read}{stream="jobs",instance="a"}`]: '0+0x40',
+      [`${read}{stream="jobs",instance="b"}`]: '0+0x40',
+      [`${read}{stream="mails",instance="a"}`]: '0+15x40',
+    };
+    const summary = fires[0]?.summary ?? '';
+    await holds({ series, at: '6m', alert, fires: [{ labels: { stream: 'jobs' }, summary }] });
+  });
+
   it('fires when no exporter is there at all', async () => {
     await holds({
       series: { up: '1x40' },
