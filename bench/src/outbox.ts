@@ -33,7 +33,9 @@ for (const type of ['quorum', 'classic'] as const) {
 }
 await latency();
 
-await pool.query(`drop table ${['', '_lanes', '_relays', '_rests', '_migrations'].map((end) => table + end).join(', ')}`);
+await pool.query(
+  `drop table ${['', '_lanes', '_relays', '_rests', '_migrations'].map((end) => table + end).join(', ')}`,
+);
 await mq.close();
 await raw.close();
 await pool.end();
@@ -45,7 +47,11 @@ async function compare(type: 'quorum' | 'classic', destinations: number): Promis
   const samples: Record<'raw' | 'again' | 'relay', number[]> = { raw: [], again: [], relay: [] };
   for (let round = 0; round < rounds; round += 1) {
     const made = Array.from({ length: records }, (_, index) =>
-      record(mq, { exchange, routingKey: `key.${index % destinations}`, payload: { number: index, text: 'x'.repeat(200) } }),
+      record(mq, {
+        exchange,
+        routingKey: `key.${index % destinations}`,
+        payload: { number: index, text: 'x'.repeat(200) },
+      }),
     );
     for (const side of ['raw', 'again'] as const) {
       const channel = await raw.createConfirmChannel();
@@ -91,7 +97,13 @@ function publishAll(channel: ConfirmChannel, made: readonly ReturnType<typeof re
           one.exchange,
           one.routingKey,
           Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-          { contentType: one.contentType, persistent: true, mandatory: true, messageId: one.id, headers: { ...one.headers } },
+          {
+            contentType: one.contentType,
+            persistent: true,
+            mandatory: true,
+            messageId: one.id,
+            headers: { ...one.headers },
+          },
           (error) => {
             if (error) return reject(error);
             confirmed += 1;
