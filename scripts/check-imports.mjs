@@ -145,7 +145,7 @@ function declares({ manifest }, module, inSource) {
 }
 
 /** The tools that the root has for all. */
-const shared = { ...rootManifest.devDependencies };
+const shared = { ...rootManifest.devDependencies, ...rootManifest.optionalDependencies };
 
 /**
  * @param {Member} member

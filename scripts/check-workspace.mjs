@@ -91,7 +91,8 @@ export function versionFaults(members) {
       }
     }
     for (const module of Object.keys(manifest.peerDependencies ?? {})) {
-      const version = manifest.devDependencies?.[module];
+      // What may fail to build is optional, and stands once, at the root.
+      const version = manifest.devDependencies?.[module] ?? rootManifest.optionalDependencies?.[module];
       if (version === undefined)
         faults.push(`${folder}: the peer ${module} must be a devDependency too, to be tested`);
     }

@@ -2,6 +2,7 @@
 // standard local port if it answers, a container if Docker answers. Its variable is set to what was found, so that tests,
 // and the programs they start, read one place. Some tests start a service of their own: they need its program.
 import { accessSync, constants, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
@@ -13,7 +14,15 @@ import { delimiter, join } from 'node:path';
  * @property {RegExp} files the test files that need it
  * @property {string} [hello] what a client says first, where a server does not speak first
  * @property {(bytes: Buffer) => boolean} recognises whether its first bytes are that service's
- * @property {{ image: string, port: number, url: (host: string, port: number) => string }} container
+ * @property {Container} container
+ */
+
+/**
+ * @typedef {object} Container
+ * @property {string} image
+ * @property {number} port
+ * @property {Readonly<Record<string, string>>} [environment]
+ * @property {(host: string, port: number) => string} url
  */
 
 /**
@@ -38,6 +47,55 @@ export const services = [
       port: 5672,
       url: (host, port) => `amqp://guest:guest@${host}:${port}`,
     },
+  },
+  {
+    name: "RabbitMQ's management API",
+    variable: 'RABBITMQ_MANAGEMENT_URL',
+    url: 'http://guest:guest@127.0.0.1:15672',
+    files: needing('management'),
+    hello: 'HEAD / HTTP/1.0\r\n\r\n',
+    recognises: (bytes) => bytes.subarray(0, 5).equals(Buffer.from('HTTP/')),
+    container: {
+      image: 'rabbitmq:4-management',
+      port: 15672,
+      url: (host, port) => `http://guest:guest@${host}:${port}`,
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    variable: 'POSTGRES_URL',
+    url: 'postgres://postgres@127.0.0.1:5432/test',
+    files: needing('postgres'),
+    hello: '\0\0\0\x08\x04\xd2\x16\x2f', // May this connection use TLS?
+    recognises: (bytes) => bytes.length === 1 && (bytes[0] === 0x53 || bytes[0] === 0x4e), // S or N
+    container: {
+      image: 'postgres:17',
+      port: 5432,
+      environment: { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_DB: 'test' },
+      url: (host, port) => `postgres://postgres@${host}:${port}/test`,
+    },
+  },
+  {
+    name: 'MariaDB',
+    variable: 'MARIADB_URL',
+    url: 'mysql://root@127.0.0.1:3306/test',
+    files: needing('mariadb'),
+    recognises: (bytes) => bytes[4] === 10, // the version of its handshake, behind the header of a packet
+    container: {
+      image: 'mariadb:11',
+      port: 3306,
+      environment: { MARIADB_ALLOW_EMPTY_ROOT_PASSWORD: '1', MARIADB_DATABASE: 'test' },
+      url: (host, port) => `mysql://root@${host}:${port}/test`,
+    },
+  },
+  {
+    name: 'Redis',
+    variable: 'REDIS_URL',
+    url: 'redis://127.0.0.1:6379',
+    files: needing('redis'),
+    hello: 'PING\r\n',
+    recognises: (bytes) => bytes[0] === 0x2b || bytes[0] === 0x2d, // + for a reply, - where it wants a password first
+    container: { image: 'redis:7', port: 6379, url: (host, port) => `redis://${host}:${port}` },
   },
 ];
 
@@ -67,6 +125,35 @@ export const programs = [
   { name: 'prometheus', variable: 'PROMETHEUS_PROGRAM', folders: [], files: needing('prometheus') },
   { name: 'promtool', variable: 'PROMTOOL_PROGRAM', folders: [], files: needing('promtool') },
 ];
+
+/**
+ * @typedef {object} OptionalModule
+ * @property {string} name as it is imported
+ * @property {RegExp} files the test files that need it
+ */
+
+/**
+ * Modules with a native part, which may fail to build without failing the install.
+ * @type {readonly OptionalModule[]}
+ */
+export const modules = [{ name: 'better-sqlite3', files: needing('sqlite') }];
+
+/**
+ * @param {readonly OptionalModule[]} [wanted]
+ * @returns {OptionalModule[]} those that are not installed, or whose native part cannot be loaded
+ */
+export function missingModules(wanted = modules) {
+  const require = createRequire(import.meta.url);
+  return wanted.filter(({ name }) => {
+    try {
+      // Only opening a database loads the native part.
+      new (require(name))(':memory:').close();
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
 
 /**
  * Finds every program and sets its variable.
@@ -184,6 +271,7 @@ async function startContainer({ name, container }) {
   console.log(`Starting ${name} in a container (${container.image}).`);
   const started = await new GenericContainer(container.image)
     .withExposedPorts(container.port)
+    .withEnvironment(container.environment ?? {})
     .withWaitStrategy(Wait.forListeningPorts())
     .withStartupTimeout(120_000)
     .start();

@@ -17,6 +17,7 @@ import { root } from './tools.mjs';
  * @property {Record<string, string>} [scripts]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [devDependencies]
+ * @property {Record<string, string>} [optionalDependencies]
  * @property {Record<string, string>} [peerDependencies]
  * @property {Record<string, { optional?: boolean }>} [peerDependenciesMeta]
  */

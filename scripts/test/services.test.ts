@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { answers, findPrograms, programs, rabbitmqServer, services } from '../services.mjs';
+import { answers, findPrograms, missingModules, programs, rabbitmqServer, services } from '../services.mjs';
 
 const rabbitmq = services.find(({ name }) => name === 'RabbitMQ');
 if (rabbitmq === undefined) throw new Error('RabbitMQ is not in the table.');
@@ -109,4 +109,17 @@ test('a file that needs several things says each of them in its name', () => {
   expect(needed('a/rules.promtool.broker.test.ts')).toEqual(['RabbitMQ', 'promtool']);
   expect(needed('a/scrape.prometheus.test.ts')).toEqual(['prometheus']);
   expect(needed('broker/test/fault.test.ts')).toEqual([]);
+});
+
+test.each(services)('$name is not taken for a mail server', async (service) => {
+  const url = await serve((socket) => socket.end('220 a mail server\r\n'));
+  const { port } = new URL(url);
+  const elsewhere = new URL(service.url);
+  elsewhere.port = port;
+  expect(await answers(service, elsewhere.href)).toBe(false);
+});
+
+test('a module that is not installed is missing', () => {
+  const absent = { name: 'no-such-module', files: /x/ };
+  expect(missingModules([absent])).toEqual([absent]);
 });

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
-import { findPrograms, findServices } from '../services.mjs';
+import { findPrograms, findServices, missingModules } from '../services.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The services and the programs that were not found, by name. */
+    /** The services, programs and modules that were not found, by name. */
     missingServices: string[];
   }
 }
@@ -13,7 +13,7 @@ declare module 'vitest' {
  * Global set-up: finds the services once for all projects, before the workers start. They inherit the
  * variables it sets. Without a service its tests are skipped; with `CI=true` that is a failure, since a build
  * that covers less must not pass. A program that is missing is one only on Debian, where the CI script can
- * install it.
+ * install it. A module that may fail to build is none anywhere.
  */
 export default async function setupServices(project: TestProject): Promise<() => Promise<void>> {
   const absent = findPrograms().map((program) => program.name);
@@ -25,6 +25,7 @@ export default async function setupServices(project: TestProject): Promise<() =>
       throw new Error(`CI=true, and these programs are not installed: ${absent.join(', ')}.`);
     }
   }
-  project.provide('missingServices', [...names, ...absent]);
+  const unbuilt = missingModules().map((module) => module.name);
+  project.provide('missingServices', [...names, ...absent, ...unbuilt]);
   return stop;
 }

@@ -1,0 +1,15 @@
+/** Numbers from 0 up to 1 that a seed decides (mulberry32): the same seed gives the same run on every machine. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A time between two events of a Poisson process, or a service time without memory. */
+export function exponentialTime(mean: number, random: () => number): number {
+  return -mean * Math.log(1 - random());
+}

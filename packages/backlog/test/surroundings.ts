@@ -1,0 +1,24 @@
+import type { Surroundings } from '../src/cli/main.ts';
+
+/** A process of which nothing is real. */
+export function surroundings(env: Record<string, string | undefined> = {}): Surroundings & {
+  /** What was written. */
+  readonly out: () => string;
+  readonly err: () => string;
+  interrupt(): void;
+} {
+  let out = '';
+  let err = '';
+  const listeners: (() => void)[] = [];
+  return {
+    env,
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+    on: (_, listener) => listeners.push(listener),
+    out: () => out,
+    err: () => err,
+    interrupt: () => {
+      for (const listener of listeners) listener();
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import { defineConfig } from 'tsup';
+import base from '../../tsup.base.ts';
+
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/pg.ts', 'src/mysql.ts', 'src/sqlite.ts'],
+  // The migrations lie beside the built files, in both formats.
+  shims: true,
+});

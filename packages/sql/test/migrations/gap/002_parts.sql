@@ -1,0 +1,3 @@
+create table /*schema.*/acemq_thing_parts (
+  id varchar(100) not null primary key
+);
