@@ -1,4 +1,12 @@
-import { cutText, describeError, isFatal, LONGEST_REASON, type Timer } from '@acemq/core';
+import {
+  cutText,
+  type Duration,
+  describeError,
+  isFatal,
+  LONGEST_REASON,
+  milliseconds,
+  type Timer,
+} from '@acemq/core';
 import type { Labels } from '@acemq/observe';
 import { METRIC_JOBS_COMPLETED } from './backlog-metrics.ts';
 import { inJobSpan } from './job-span.ts';
@@ -59,11 +67,11 @@ export class StreamWorker {
   }
 
   /**
-   * Takes no more, gives back what was not started, waits up to `deadline` milliseconds (10 s by default) for what was, and
+   * Takes no more, gives back what was not started, waits up to `deadline` (10 s by default) for what was, and
    * leaves the group when it holds nothing. What was given back, or is abandoned, is reclaimed by the others.
    */
-  close(deadline = 10_000): Promise<void> {
-    this.#closed ??= this.#close(deadline);
+  close(deadline: Duration = '10s'): Promise<void> {
+    this.#closed ??= this.#close(milliseconds(deadline, 'deadline'));
     return this.#closed;
   }
 
