@@ -1,5 +1,4 @@
 import {
-  BrokerRefusedError,
   type Clock,
   cutText,
   describeError,
@@ -9,7 +8,7 @@ import {
   type RawPublisher,
   readCount,
 } from '@acemq/core';
-import { meaningOf } from './answer.ts';
+import { hasClosedChannel, meaningOf } from './answer.ts';
 import { type BackOff, waitAfter } from './back-off.ts';
 import { destinationHash, laneOf } from './destination-hash.ts';
 import { ExchangeGate } from './exchange-gate.ts';
@@ -36,6 +35,8 @@ export interface DispatcherParts {
   readonly failed: (error: unknown, record: OwedRecord, retired: boolean) => void;
   /** A record is known no more and still owed: the scan is to look again from it. */
   readonly lost: (seq: number) => void;
+  /** A destination that is read by itself has nothing more out. */
+  readonly ready: () => void;
   /** Something was answered. */
   readonly answered: () => void;
 }
@@ -250,6 +251,7 @@ export class Dispatcher {
     this.#tidy(destination);
     this.#pumpSoon();
     if (this.#out === 0) for (const resolve of this.#settled.splice(0)) resolve();
+    if (destination.readFrom !== undefined && destination.out === 0) this.#parts.ready();
     this.#parts.answered();
   }
 
@@ -298,9 +300,7 @@ export class Dispatcher {
   #refused({ record, destination, probe, at }: Sent, answer: RawAnswer, retire: boolean, now: number): void {
     // The broker is there, if it does not say what one would like.
     if (at >= this.#outageUntil) this.#outages = 0;
-    if (answer.error?.cause instanceof BrokerRefusedError || answer.error instanceof BrokerRefusedError) {
-      destination.alone = true;
-    }
+    if (hasClosedChannel(answer)) destination.alone = true;
     const reason = cutText(describeError(answer.error), LONGEST_REASON);
     const refusal = { seq: record.seq, reason, retire };
     // Of several that were out together, the first brings the rest.

@@ -110,6 +110,7 @@ export class OutboxRelay {
       failed: (error, { id, exchange, routingKey }, retired) =>
         this.#failed(error, { phase: 'publish', id, exchange, routingKey, retired }),
       lost: (seq) => this.#reader.goBack(seq - 1),
+      ready: () => this.#signal(),
       answered: () => this.#answered(),
     });
     this.#reader = new Reader({ ledger: store, dispatcher: this.#dispatcher, clock, batch: resolved.batch });
@@ -268,7 +269,11 @@ export class OutboxRelay {
     const { clock } = this.#options;
     if (clock.elapsed() >= this.#lanes.renewAt) await this.#renew();
     await this.#leaveSurplus();
-    this.#line ??= await this.#listen();
+    if (this.#line === undefined) {
+      this.#line = await this.#listen();
+      // What was committed before it listened has woken nobody.
+      if (this.#line !== undefined) this.#reader.wake();
+    }
     const waiting = this.#dispatcher.waiting;
     const more = await this.#reader.step();
     if (this.#dispatcher.waiting > waiting) await this.#found(clock.elapsed());
@@ -281,6 +286,8 @@ export class OutboxRelay {
     const { clock, lease, interval } = this.#options;
     const asked = clock.elapsed();
     const answer = await this.#store.lease(this.id, lease);
+    // Somebody else may have published meanwhile what is held here.
+    if (this.#lanes.lapsed(asked)) this.#dispatcher.allow(new Set(), Number.NEGATIVE_INFINITY);
     const gained = this.#lanes.renewed(answer, asked, interval);
     const { mine } = this.#lanes;
     this.#dispatcher.allow(mine, this.#lanes.publishUntil);
