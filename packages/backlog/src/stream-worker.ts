@@ -140,7 +140,7 @@ export class StreamWorker {
   }
 
   #startWaiting(): void {
-    while (this.#working.size < this.#settings.concurrency) {
+    while (!this.#stopping.signal.aborted && this.#working.size < this.#settings.concurrency) {
       const entry = this.#waiting.shift();
       if (entry === undefined) return;
       const work = this.#work(entry).finally(() => {
@@ -247,7 +247,8 @@ export class StreamWorker {
         await this.#giveUp({ ...entry, attempt: deliveryLimit }, 'it was delivered, and nobody finished it');
       } else this.#waiting.push(entry);
     }
-    this.#wake();
+    // Not by waking the loop, which may be in a blocking read.
+    this.#startWaiting();
   }
 
   #every(ms: number, work: () => Promise<void>): void {

@@ -130,6 +130,18 @@ it('what a dead worker held is taken over, and counted once', async () => {
   expect(attempts).toEqual([2, 2, 2]);
 });
 
+it('a job that another worker has finished meanwhile is not counted again', async () => {
+  const stream = await ownStream(redis);
+  const observer = new Metrics();
+  await worker(stream, {
+    observer,
+    handlers: { a: ({ id }) => redis.xack(stream, 'workers', id), b: () => {} },
+  });
+  await enqueue({ client: redis, stream, kind: 'a' });
+  await enqueue({ client: redis, stream, kind: 'b' });
+  await soon(() => expect(observer.counts).toEqual(new Map([['jobs_completed_total{kind="b"}', 1]])));
+});
+
 it('a slow batch is not taken from a living worker, the entries that are not started included', async () => {
   const stream = await ownStream(redis);
   let release = (): void => {};
