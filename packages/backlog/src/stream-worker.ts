@@ -10,7 +10,6 @@ import {
 import type { Labels } from '@acemq/observe';
 import { METRIC_JOBS_COMPLETED } from './backlog-metrics.ts';
 import { inJobSpan } from './job-span.ts';
-import { transaction } from './redis-calls.ts';
 import { asList } from './redis-replies.ts';
 import { entryOf, type StreamEntry } from './stream-job.ts';
 import { trimFinished } from './stream-trim.ts';
@@ -18,6 +17,16 @@ import { type StreamWorkerOptions, type WorkerSettings, workerSettings } from '.
 
 /** How long one blocking read waits; a worker that closes waits no longer than that. */
 const BLOCK = 1000;
+
+/**
+ * Puts a job among the dead and acknowledges it, unless somebody has finished it. A script and no MULTI: a client that loses
+ * its connection sends again what was not answered, and of a MULTI that may be the second half.
+ */
+const GIVE_UP = `
+if #redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[2], ARGV[2], 1) == 0 then return 0 end
+redis.call('XADD', KEYS[2], '*', unpack(ARGV, 3))
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+return 1`;
 
 /** How long a worker rests after Redis failed. */
 const REST = 1000;
@@ -201,10 +210,17 @@ export class StreamWorker {
       attempts: String(attempt),
       'original-id': id,
     };
-    await transaction(call, [
-      ['XADD', deadStream, '*', ...Object.entries(about).flat()],
-      ['XACK', stream, group, id],
-    ]);
+    const moved = await call(
+      'EVAL',
+      GIVE_UP,
+      '2',
+      stream,
+      deadStream,
+      group,
+      id,
+      ...Object.entries(about).flat(),
+    );
+    if (Number(moved) !== 1) return;
     logger.warn(`a job of kind ${kind} was given up: ${reason}`, { id, attempt });
   }
 

@@ -222,6 +222,29 @@ it('what kills its workers is given up as well, and so are what is fatal and wha
   ]);
 });
 
+it('a job is not acknowledged when it cannot be put among the dead, nor put there when it is done', async () => {
+  const stream = await ownStream(redis);
+  await redis.set(`${stream}:dead`, 'no stream');
+  const warn = vi.fn();
+  const fatal = (): never => {
+    throw new FatalError('never');
+  };
+  const done = async ({ id }: StreamJob): Promise<never> => {
+    await redis.xack(stream, 'workers', id);
+    return fatal();
+  };
+  await worker(stream, { handlers: { fatal, done }, logger: { info() {}, warn } });
+  await enqueue({ client: redis, stream, kind: 'fatal' });
+  await soon(() =>
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('WRONGTYPE'), expect.anything()),
+  );
+  expect(await pending(stream)).toBe(1);
+  await redis.del(`${stream}:dead`);
+  await enqueue({ client: redis, stream, kind: 'done' });
+  await enqueue({ client: redis, stream, kind: 'fatal' });
+  await soon(async () => expect(await redis.xlen(`${stream}:dead`)).toBe(1));
+});
+
 describe('closing', () => {
   it('waits for what was started, and leaves the group', async () => {
     const stream = await ownStream(redis);
