@@ -1,18 +1,10 @@
-import {
-  type Clock,
-  cutText,
-  describeError,
-  HEADER_FIRST_SEEN,
-  type RawAnswer,
-  type RawMessage,
-  type RawPublisher,
-  readCount,
-} from '@acemq/core';
+import { type Clock, cutText, describeError, type RawAnswer, type RawPublisher } from '@acemq/core';
 import { hasClosedChannel, meaningOf } from './answer.ts';
 import { type BackOff, waitAfter } from './back-off.ts';
 import { destinationHash, laneOf } from './destination-hash.ts';
 import { ExchangeGate } from './exchange-gate.ts';
 import { Outgoing } from './outgoing.ts';
+import { messageOf, UNREADABLE } from './raw-message.ts';
 import type { Destination, OwedRecord, Refusal, Rest } from './store.ts';
 import type { OutboxTelemetry } from './telemetry.ts';
 
@@ -396,24 +388,4 @@ export class Dispatcher {
       this.pump();
     });
   }
-}
-
-const UNREADABLE: RawAnswer = Object.freeze({
-  verdict: 'refused',
-  judged: true,
-  error: new Error('the stored headers of the record cannot be read: somebody has changed the row'),
-});
-
-function messageOf({ id, body, contentType, headers }: OwedRecord): RawMessage | undefined {
-  if (headers === undefined) return undefined;
-  const firstSeen = readCount(headers, HEADER_FIRST_SEEN);
-  return {
-    body,
-    contentType,
-    messageId: id,
-    headers,
-    persistent: true,
-    mandatory: true,
-    timestamp: firstSeen === undefined ? undefined : Math.trunc(firstSeen / 1000),
-  };
 }

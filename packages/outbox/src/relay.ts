@@ -10,6 +10,7 @@ import { waitAfter } from './back-off.ts';
 import { Cleaner } from './cleaner.ts';
 import { maskOf } from './destination-hash.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { reportFailure } from './failure-report.ts';
 import { LanesHeld } from './lanes-held.ts';
 import { Looks } from './looks.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
@@ -408,18 +409,6 @@ export class OutboxRelay {
   #failed(error: unknown, where: RelayFailure): void {
     this.#passes.failed(error);
     const { logger, onError } = this.#options;
-    logger.warn(LINES[where.phase], { ...where, error });
-    try {
-      onError?.(error, where);
-    } catch (thrown) {
-      logger.error('onError of the relay has thrown', { error: thrown });
-    }
+    reportFailure(error, where, logger, onError);
   }
 }
-
-const LINES: Readonly<Record<RelayFailure['phase'], string>> = {
-  read: 'the relay could not read the outbox; every record is still in it',
-  publish: 'a record of the outbox was not published',
-  mark: 'the relay could not write down what became of records; it tries again',
-  clean: 'the relay could not remove old published records',
-};
