@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@acemq/amqp';
 import { topology } from '@acemq/core';
-import { OutboxRelay, record } from '@acemq/outbox';
+import { type OutboxRecord, OutboxRelay, record } from '@acemq/outbox';
 import { PgOutboxStore } from '@acemq/outbox/pg';
 import { type ConfirmChannel, connect as connectRaw } from 'amqplib';
 import pg from 'pg';
@@ -19,6 +19,8 @@ const postgres = process.env['POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5
 const records = Number(process.argv[2] ?? 20_000);
 const rounds = Number(process.argv[3] ?? 5);
 const OUTSTANDING = 500;
+/** With one record out at a time it takes long. */
+const IN_STRICT_ORDER = 2000;
 const table = `bench_outbox_${process.pid}`;
 
 const pool = new pg.Pool({ connectionString: postgres });
@@ -44,7 +46,12 @@ async function compare(type: 'quorum' | 'classic', destinations: number): Promis
   const queue = `bench-outbox-${randomUUID().slice(0, 8)}`;
   const exchange = `${queue}.events`;
   await mq.declare(topology().exchange(exchange, 'topic').queue(queue, { type }).bind(queue, exchange, '#'));
-  const samples: Record<'raw' | 'again' | 'relay', number[]> = { raw: [], again: [], relay: [] };
+  const samples: Record<'raw' | 'again' | 'relay' | 'strict', number[]> = {
+    raw: [],
+    again: [],
+    relay: [],
+    strict: [],
+  };
   for (let round = 0; round < rounds; round += 1) {
     const made = Array.from({ length: records }, (_, index) =>
       record(mq, {
@@ -59,24 +66,33 @@ async function compare(type: 'quorum' | 'classic', destinations: number): Promis
       await channel.close();
       await purge(queue);
     }
-    await pool.query(`truncate ${table}`);
-    const client = await pool.connect();
-    await client.query('begin');
-    for (const one of made) await store.add(one, { tx: client });
-    await client.query('commit');
-    client.release();
-    await pool.query(`analyze ${table}`);
-    const relay = new OutboxRelay(mq, store, { keep: false });
-    samples.relay.push(await rate(() => relay.sweep()));
-    await relay.close();
+    samples.relay.push(await relayRate(made, false));
+    await purge(queue);
+    if (destinations === 1) samples.strict.push(await relayRate(made.slice(0, IN_STRICT_ORDER), true));
     await purge(queue);
   }
   const [first, again, ours] = [median(samples.raw), median(samples.again), median(samples.relay)];
   console.log(
     `${type.padEnd(8)} ${String(destinations).padStart(3)} destinations: raw ${first.toFixed(0)}/s (again ${again.toFixed(0)}/s), relay ${ours.toFixed(0)}/s, ${(ours / Math.max(first, again)).toFixed(2)} of raw`,
   );
+  if (samples.strict.length > 0)
+    console.log(`${''.padEnd(8)} in strict order: ${median(samples.strict).toFixed(0)}/s`);
   await mq.deleteQueue(queue);
   await mq.deleteExchange(exchange);
+}
+
+async function relayRate(made: readonly OutboxRecord[], strictOrder: boolean): Promise<number> {
+  await pool.query(`truncate ${table}`);
+  const client = await pool.connect();
+  await client.query('begin');
+  for (const one of made) await store.add(one, { tx: client });
+  await client.query('commit');
+  client.release();
+  await pool.query(`analyze ${table}`);
+  const relay = new OutboxRelay(mq, store, { keep: false, strictOrder });
+  const measured = await rate(() => relay.sweep(), made.length);
+  await relay.close();
+  return measured;
 }
 
 async function purge(queue: string): Promise<void> {
@@ -85,13 +101,13 @@ async function purge(queue: string): Promise<void> {
   await channel.close();
 }
 
-function publishAll(channel: ConfirmChannel, made: readonly ReturnType<typeof record>[]): Promise<void> {
+function publishAll(channel: ConfirmChannel, made: readonly OutboxRecord[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let next = 0;
     let confirmed = 0;
     const more = (): void => {
       while (next < made.length && next - confirmed < OUTSTANDING) {
-        const one = made[next++] as ReturnType<typeof record>;
+        const one = made[next++] as OutboxRecord;
         const { body } = one;
         channel.publish(
           one.exchange,
@@ -156,10 +172,10 @@ async function latency(): Promise<void> {
   await mq.deleteQueue(queue);
 }
 
-async function rate(work: () => Promise<unknown>): Promise<number> {
+async function rate(work: () => Promise<unknown>, count: number = records): Promise<number> {
   const began = performance.now();
   await work();
-  return records / ((performance.now() - began) / 1000);
+  return count / ((performance.now() - began) / 1000);
 }
 
 function median(values: readonly number[]): number {

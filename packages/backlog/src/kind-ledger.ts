@@ -1,7 +1,7 @@
 import type { KindReading } from './reading.ts';
 
 /** What stands for the kinds that get no series of their own. */
-export const OTHER_KIND = 'other';
+const OTHER_KIND = 'other';
 
 /** How long a kind reads 0 before it is forgotten. */
 const FORGOTTEN_AFTER = 3_600_000;

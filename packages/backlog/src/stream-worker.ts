@@ -1,8 +1,15 @@
-import { cutText, describeError, isFatal, LONGEST_REASON, type Timer } from '@acemq/core';
+import {
+  cutText,
+  type Duration,
+  describeError,
+  isFatal,
+  LONGEST_REASON,
+  milliseconds,
+  type Timer,
+} from '@acemq/core';
 import type { Labels } from '@acemq/observe';
 import { METRIC_JOBS_COMPLETED } from './backlog-metrics.ts';
 import { inJobSpan } from './job-span.ts';
-import { transaction } from './redis-calls.ts';
 import { asList } from './redis-replies.ts';
 import { entryOf, type StreamEntry } from './stream-job.ts';
 import { trimFinished } from './stream-trim.ts';
@@ -10,6 +17,16 @@ import { type StreamWorkerOptions, type WorkerSettings, workerSettings } from '.
 
 /** How long one blocking read waits; a worker that closes waits no longer than that. */
 const BLOCK = 1000;
+
+/**
+ * Puts a job among the dead and acknowledges it, unless somebody has finished it. A script and no MULTI: a client that loses
+ * its connection sends again what was not answered, and of a MULTI that may be the second half.
+ */
+const GIVE_UP = `
+if #redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[2], ARGV[2], 1) == 0 then return 0 end
+redis.call('XADD', KEYS[2], '*', unpack(ARGV, 3))
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+return 1`;
 
 /** How long a worker rests after Redis failed. */
 const REST = 1000;
@@ -59,11 +76,11 @@ export class StreamWorker {
   }
 
   /**
-   * Takes no more, gives back what was not started, waits up to `deadline` milliseconds (10 s by default) for what was, and
+   * Takes no more, gives back what was not started, waits up to `deadline` (10 s by default) for what was, and
    * leaves the group when it holds nothing. What was given back, or is abandoned, is reclaimed by the others.
    */
-  close(deadline = 10_000): Promise<void> {
-    this.#closed ??= this.#close(deadline);
+  close(deadline: Duration = '10s'): Promise<void> {
+    this.#closed ??= this.#close(milliseconds(deadline, 'deadline'));
     return this.#closed;
   }
 
@@ -132,7 +149,7 @@ export class StreamWorker {
   }
 
   #startWaiting(): void {
-    while (this.#working.size < this.#settings.concurrency) {
+    while (!this.#stopping.signal.aborted && this.#working.size < this.#settings.concurrency) {
       const entry = this.#waiting.shift();
       if (entry === undefined) return;
       const work = this.#work(entry).finally(() => {
@@ -193,10 +210,17 @@ export class StreamWorker {
       attempts: String(attempt),
       'original-id': id,
     };
-    await transaction(call, [
-      ['XADD', deadStream, '*', ...Object.entries(about).flat()],
-      ['XACK', stream, group, id],
-    ]);
+    const moved = await call(
+      'EVAL',
+      GIVE_UP,
+      '2',
+      stream,
+      deadStream,
+      group,
+      id,
+      ...Object.entries(about).flat(),
+    );
+    if (Number(moved) !== 1) return;
     logger.warn(`a job of kind ${kind} was given up: ${reason}`, { id, attempt });
   }
 
@@ -239,7 +263,8 @@ export class StreamWorker {
         await this.#giveUp({ ...entry, attempt: deliveryLimit }, 'it was delivered, and nobody finished it');
       } else this.#waiting.push(entry);
     }
-    this.#wake();
+    // Not by waking the loop, which may be in a blocking read.
+    this.#startWaiting();
   }
 
   #every(ms: number, work: () => Promise<void>): void {

@@ -14,6 +14,7 @@ afterAll(async () => {
 /** A connection of ioredis. */
 export function ioredis(): Redis {
   const client = new Redis(url());
+  client.on('error', () => {});
   ended.push(async () => client.disconnect());
   return client;
 }
@@ -21,6 +22,7 @@ export function ioredis(): Redis {
 /** A connection of node-redis. */
 export async function nodeRedis(RESP: 2 | 3 = 2): Promise<RedisClient> {
   const client = createClient({ url: url(), RESP });
+  client.on('error', () => {});
   await client.connect();
   ended.push(async () => {
     if (client.isOpen) client.destroy();

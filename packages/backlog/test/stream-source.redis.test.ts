@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AbortedError, ConfigurationError } from '@acemq/core';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type BacklogReading, type KindReading, type RedisClient, StreamSource } from '../src/index.ts';
 import { counting, fill, ioredis, nodeRedis, ownStream } from './redis.ts';
@@ -151,6 +151,16 @@ it('ten thousand kinds are ten thousand numbers', async () => {
   const { kinds } = await new StreamSource({ client: redis, stream, group: 'workers' }).read();
   expect(kinds).toHaveLength(10_000);
   expect(new Set(kinds.map(({ depth }) => depth))).toEqual(new Set([1]));
+});
+
+it('reads over a client that pipelines by itself, and over one that others use meanwhile', async () => {
+  const stream = await ownStream(redis);
+  await fill(redis, stream, 'a', 2500, 1);
+  const client = new Redis(process.env['REDIS_URL'] ?? '', { enableAutoPipelining: true });
+  const source = new StreamSource({ client, stream, group: 'workers' });
+  const [one, two] = await Promise.all([source.read(), source.read(), client.get('x'), client.strlen('y')]);
+  expect([one.kinds[0]?.depth, two.kinds[0]?.depth]).toEqual([2500, 2500]);
+  client.disconnect();
 });
 
 it('a server that goes away in the middle of paging is an error', async () => {

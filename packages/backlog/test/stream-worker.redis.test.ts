@@ -130,6 +130,18 @@ it('what a dead worker held is taken over, and counted once', async () => {
   expect(attempts).toEqual([2, 2, 2]);
 });
 
+it('a job that another worker has finished meanwhile is not counted again', async () => {
+  const stream = await ownStream(redis);
+  const observer = new Metrics();
+  await worker(stream, {
+    observer,
+    handlers: { a: ({ id }) => redis.xack(stream, 'workers', id), b: () => {} },
+  });
+  await enqueue({ client: redis, stream, kind: 'a' });
+  await enqueue({ client: redis, stream, kind: 'b' });
+  await soon(() => expect(observer.counts).toEqual(new Map([['jobs_completed_total{kind="b"}', 1]])));
+});
+
 it('a slow batch is not taken from a living worker, the entries that are not started included', async () => {
   const stream = await ownStream(redis);
   let release = (): void => {};
@@ -208,6 +220,29 @@ it('what kills its workers is given up as well, and so are what is fatal and wha
     ['fatal', 'FatalError: never', '1'],
     ['other', 'nobody works the kind "other"', '1'],
   ]);
+});
+
+it('a job is not acknowledged when it cannot be put among the dead, nor put there when it is done', async () => {
+  const stream = await ownStream(redis);
+  await redis.set(`${stream}:dead`, 'no stream');
+  const warn = vi.fn();
+  const fatal = (): never => {
+    throw new FatalError('never');
+  };
+  const done = async ({ id }: StreamJob): Promise<never> => {
+    await redis.xack(stream, 'workers', id);
+    return fatal();
+  };
+  await worker(stream, { handlers: { fatal, done }, logger: { info() {}, warn } });
+  await enqueue({ client: redis, stream, kind: 'fatal' });
+  await soon(() =>
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('WRONGTYPE'), expect.anything()),
+  );
+  expect(await pending(stream)).toBe(1);
+  await redis.del(`${stream}:dead`);
+  await enqueue({ client: redis, stream, kind: 'done' });
+  await enqueue({ client: redis, stream, kind: 'fatal' });
+  await soon(async () => expect(await redis.xlen(`${stream}:dead`)).toBe(1));
 });
 
 describe('closing', () => {

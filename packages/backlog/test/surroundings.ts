@@ -14,7 +14,7 @@ export function surroundings(env: Record<string, string | undefined> = {}): Surr
     env,
     stdout: { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },
-    on: (_, listener) => listeners.push(listener),
+    once: (_, listener) => listeners.push(listener),
     out: () => out,
     err: () => err,
     interrupt: () => {

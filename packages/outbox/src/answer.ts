@@ -36,19 +36,19 @@ export function meaningOf(answer: RawAnswer): Meaning {
   if (answer.verdict === 'confirmed') return 'taken';
   if (answer.judged) return 'refused';
   if (answer.verdict === 'cut') {
-    const refusal = refusalIn(answer.error);
-    if (refusal !== undefined && CHANNEL_REFUSALS.includes(refusal.replyCode)) return 'suspect';
+    if (hasClosedChannel(answer)) return 'suspect';
     if (answer.error instanceof PublishError && answer.error.code === 'ACEMQ_PUBLISH_TIMEOUT')
       return 'silent';
   }
   return 'outage';
 }
 
-function refusalIn(error: unknown): BrokerRefusedError | undefined {
-  let current = error;
+/** Whether the broker closed the channel over a message, this one or another. */
+export function hasClosedChannel({ error }: RawAnswer): boolean {
+  let current: unknown = error;
   for (let depth = 0; depth < 8 && current instanceof Error; depth += 1) {
-    if (current instanceof BrokerRefusedError) return current;
+    if (current instanceof BrokerRefusedError) return CHANNEL_REFUSALS.includes(current.replyCode);
     current = current.cause;
   }
-  return undefined;
+  return false;
 }

@@ -1,19 +1,10 @@
-import {
-  BrokerRefusedError,
-  type Clock,
-  cutText,
-  describeError,
-  HEADER_FIRST_SEEN,
-  type RawAnswer,
-  type RawMessage,
-  type RawPublisher,
-  readCount,
-} from '@acemq/core';
-import { meaningOf } from './answer.ts';
+import { type Clock, cutText, describeError, type RawAnswer, type RawPublisher } from '@acemq/core';
+import { hasClosedChannel, meaningOf } from './answer.ts';
 import { type BackOff, waitAfter } from './back-off.ts';
 import { destinationHash, laneOf } from './destination-hash.ts';
 import { ExchangeGate } from './exchange-gate.ts';
 import { Outgoing } from './outgoing.ts';
+import { messageOf, UNREADABLE } from './raw-message.ts';
 import type { Destination, OwedRecord, Refusal, Rest } from './store.ts';
 import type { OutboxTelemetry } from './telemetry.ts';
 
@@ -36,6 +27,8 @@ export interface DispatcherParts {
   readonly failed: (error: unknown, record: OwedRecord, retired: boolean) => void;
   /** A record is known no more and still owed: the scan is to look again from it. */
   readonly lost: (seq: number) => void;
+  /** A destination that is read by itself has nothing more out. */
+  readonly ready: () => void;
   /** Something was answered. */
   readonly answered: () => void;
 }
@@ -250,6 +243,7 @@ export class Dispatcher {
     this.#tidy(destination);
     this.#pumpSoon();
     if (this.#out === 0) for (const resolve of this.#settled.splice(0)) resolve();
+    if (destination.readFrom !== undefined && destination.out === 0) this.#parts.ready();
     this.#parts.answered();
   }
 
@@ -298,9 +292,7 @@ export class Dispatcher {
   #refused({ record, destination, probe, at }: Sent, answer: RawAnswer, retire: boolean, now: number): void {
     // The broker is there, if it does not say what one would like.
     if (at >= this.#outageUntil) this.#outages = 0;
-    if (answer.error?.cause instanceof BrokerRefusedError || answer.error instanceof BrokerRefusedError) {
-      destination.alone = true;
-    }
+    if (hasClosedChannel(answer)) destination.alone = true;
     const reason = cutText(describeError(answer.error), LONGEST_REASON);
     const refusal = { seq: record.seq, reason, retire };
     // Of several that were out together, the first brings the rest.
@@ -396,24 +388,4 @@ export class Dispatcher {
       this.pump();
     });
   }
-}
-
-const UNREADABLE: RawAnswer = Object.freeze({
-  verdict: 'refused',
-  judged: true,
-  error: new Error('the stored headers of the record cannot be read: somebody has changed the row'),
-});
-
-function messageOf({ id, body, contentType, headers }: OwedRecord): RawMessage | undefined {
-  if (headers === undefined) return undefined;
-  const firstSeen = readCount(headers, HEADER_FIRST_SEEN);
-  return {
-    body,
-    contentType,
-    messageId: id,
-    headers,
-    persistent: true,
-    mandatory: true,
-    timestamp: firstSeen === undefined ? undefined : Math.trunc(firstSeen / 1000),
-  };
 }

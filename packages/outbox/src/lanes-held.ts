@@ -43,7 +43,7 @@ export class LanesHeld {
    */
   renewed(lease: Lease, asked: number, interval: number): boolean {
     const held = new Set(lease.lanes);
-    const gained = lease.lanes.some((lane) => !this.#held.has(lane) || this.#lapsed(asked));
+    const gained = lease.lanes.some((lane) => !this.#held.has(lane) || this.lapsed(asked));
     const share = Math.ceil(LANES / Math.max(1, lease.relays));
     const staying = lease.lanes.filter((lane) => !this.#leaving.has(lane));
     this.#leaving = new Set([
@@ -72,7 +72,8 @@ export class LanesHeld {
     this.#renewAt = Number.NEGATIVE_INFINITY;
   }
 
-  #lapsed(now: number): boolean {
+  /** Whether somebody else may have had the lanes since the last renewal. */
+  lapsed(now: number): boolean {
     return now >= this.#until;
   }
 }

@@ -9,6 +9,7 @@ import {
   postgres,
 } from '@acemq/sql/pg';
 import { maxBodyOf } from './body-limit.ts';
+import { destinationHash, laneOf } from './destination-hash.ts';
 import { type PgListeningClient, PgWakeLine } from './pg-wake-line.ts';
 import type { OutboxRecord } from './record.ts';
 import { constant, type SqlFlavour } from './sql-flavour.ts';
@@ -60,7 +61,8 @@ export class PgOutboxStore<Pool extends PgPool = PgPool> extends SqlOutboxStore<
   readonly #notify: boolean;
 
   /**
-   * @param pool - For the relay and for `transaction()`. It stays open. Give it an `error` listener, as `pg` asks for.
+   * @param pool - For the relay and for `transaction()`: a relay takes one connection to listen, and up to three to work.
+   * It stays open. Give it an `error` listener, as `pg` asks for.
    * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for what is no pool, and for an option that cannot be used.
    */
   constructor(pool: Pool, options: PgOutboxOptions = {}) {
@@ -81,10 +83,12 @@ export class PgOutboxStore<Pool extends PgPool = PgPool> extends SqlOutboxStore<
   /** Notifies only where a relay sleeps: each NOTIFY makes commits wait for one another. */
   override addStatement(record: OutboxRecord): Statement {
     const insert = super.addStatement(record);
+    const lane = laneOf(destinationHash(record.exchange, record.routingKey));
     if (!this.#notify) return insert;
     return sql`with added as (${insert} returning 1)
-      select pg_notify(${this.#channel}, '') from added
-      where exists (select 1 from ${this.#tables.relays} where asleep and alive_until > ${postgres.now})`;
+      select pg_notify(${this.#channel}, r.relay) from added
+      join ${this.#tables.lanes} l on l.lane = ${lane}
+      join ${this.#tables.relays} r on r.relay = l.relay and r.asleep and r.alive_until > ${postgres.now}`;
   }
 
   /**
@@ -111,6 +115,7 @@ export class PgOutboxStore<Pool extends PgPool = PgPool> extends SqlOutboxStore<
     return PgWakeLine.open({
       client,
       channel: this.#channel,
+      relay,
       wake,
       warn,
       asleep: async (asleep) => {

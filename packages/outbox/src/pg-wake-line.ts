@@ -12,6 +12,8 @@ export interface PgListeningClient {
 export interface PgWakeLineParts {
   readonly client: PgListeningClient;
   readonly channel: string;
+  /** What a notification says that is meant for this relay. */
+  readonly relay: string;
   readonly wake: () => void;
   readonly warn: (message: string, error?: unknown) => void;
   readonly asleep: (asleep: boolean) => Promise<void>;
@@ -58,8 +60,8 @@ export class PgWakeLine implements WakeLine {
     });
     client.on('notification', ({ payload }) => {
       if (payload === text) clearTimeout(timer);
-      // Another relay's probe wakes nobody.
-      else if (line.#open && payload === '') wake();
+      // What is in another relay's lanes wakes that one.
+      else if (line.#open && payload === parts.relay) wake();
     });
     try {
       await client.query(`listen "${channel}"`);

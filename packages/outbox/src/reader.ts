@@ -76,6 +76,7 @@ export class Reader {
 
   /** When the next look behind the scan is due. */
   get nextLook(): number {
+    if (this.#lanes === 0n) return Number.POSITIVE_INFINITY;
     const isSettled = this.#looked || this.#cursor <= this.#late.floor;
     return isSettled ? this.#fullLookDue : Math.min(this.#lookDue, this.#fullLookDue);
   }

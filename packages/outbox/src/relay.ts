@@ -10,6 +10,7 @@ import { waitAfter } from './back-off.ts';
 import { Cleaner } from './cleaner.ts';
 import { maskOf } from './destination-hash.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { reportFailure } from './failure-report.ts';
 import { LanesHeld } from './lanes-held.ts';
 import { Looks } from './looks.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
@@ -110,6 +111,7 @@ export class OutboxRelay {
       failed: (error, { id, exchange, routingKey }, retired) =>
         this.#failed(error, { phase: 'publish', id, exchange, routingKey, retired }),
       lost: (seq) => this.#reader.goBack(seq - 1),
+      ready: () => this.#signal(),
       answered: () => this.#answered(),
     });
     this.#reader = new Reader({ ledger: store, dispatcher: this.#dispatcher, clock, batch: resolved.batch });
@@ -268,7 +270,11 @@ export class OutboxRelay {
     const { clock } = this.#options;
     if (clock.elapsed() >= this.#lanes.renewAt) await this.#renew();
     await this.#leaveSurplus();
-    this.#line ??= await this.#listen();
+    if (this.#line === undefined) {
+      this.#line = await this.#listen();
+      // What was committed before it listened has woken nobody.
+      if (this.#line !== undefined) this.#reader.wake();
+    }
     const waiting = this.#dispatcher.waiting;
     const more = await this.#reader.step();
     if (this.#dispatcher.waiting > waiting) await this.#found(clock.elapsed());
@@ -281,6 +287,8 @@ export class OutboxRelay {
     const { clock, lease, interval } = this.#options;
     const asked = clock.elapsed();
     const answer = await this.#store.lease(this.id, lease);
+    // Somebody else may have published meanwhile what is held here.
+    if (this.#lanes.lapsed(asked)) this.#dispatcher.allow(new Set(), Number.NEGATIVE_INFINITY);
     const gained = this.#lanes.renewed(answer, asked, interval);
     const { mine } = this.#lanes;
     this.#dispatcher.allow(mine, this.#lanes.publishUntil);
@@ -401,18 +409,6 @@ export class OutboxRelay {
   #failed(error: unknown, where: RelayFailure): void {
     this.#passes.failed(error);
     const { logger, onError } = this.#options;
-    logger.warn(LINES[where.phase], { ...where, error });
-    try {
-      onError?.(error, where);
-    } catch (thrown) {
-      logger.error('onError of the relay has thrown', { error: thrown });
-    }
+    reportFailure(error, where, logger, onError);
   }
 }
-
-const LINES: Readonly<Record<RelayFailure['phase'], string>> = {
-  read: 'the relay could not read the outbox; every record is still in it',
-  publish: 'a record of the outbox was not published',
-  mark: 'the relay could not write down what became of records; it tries again',
-  clean: 'the relay could not remove old published records',
-};

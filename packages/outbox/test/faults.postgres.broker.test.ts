@@ -34,7 +34,7 @@ test('with the broker away for an hour nothing is retired, the lag climbs, and a
   const { store } = await onPostgres();
   const clock = manualClock();
   const metrics = new Metrics();
-  const relay = relayOn(mq, store, { clock, observer: metrics, interval: '1s' });
+  const relay = relayOn(mq, store, { clock, observer: metrics, interval: '1s', lease: '1h' });
   proxy.refuse();
   proxy.cut();
   const records = Array.from({ length: 300 }, (_, index) =>

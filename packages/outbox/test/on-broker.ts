@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Connection, type ConnectOptions, connect } from '@acemq/amqp';
-import { accept, topology } from '@acemq/core';
+import { accept, deadLetterQueueName, parkedQueueName, topology } from '@acemq/core';
 import { onTestFinished } from 'vitest';
 import { SILENT } from './recorder.ts';
 
@@ -39,6 +39,11 @@ export interface Seen {
 /** Keeps what arrives in a queue, in order. */
 export async function seenIn(mq: Connection, queue: string): Promise<Seen[]> {
   const seen: Seen[] = [];
+  // A consumer declares them, whether something is set aside or not.
+  onTestFinished(async () => {
+    for (const name of [queue, deadLetterQueueName(queue), parkedQueueName(queue)])
+      await mq.deleteQueue(name);
+  });
   await mq.consume(
     queue,
     ({ envelope, payload }) => {

@@ -80,3 +80,8 @@ export function textOf({ strings, values }: Statement, placeholder: (index: numb
     (text, piece, index) => text + (index > 0 && index <= values.length ? placeholder(index) : '') + piece,
   );
 }
+
+/** Their names, for which no store is needed. */
+export const PLANNED: readonly string[] = plannedStatements(
+  new Proxy({} as SqlLedger, { get: () => () => ({ strings: [''], values: [] }) }),
+).map(({ name }) => name);

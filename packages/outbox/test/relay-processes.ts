@@ -12,7 +12,7 @@ export interface RelayProcesses {
 }
 
 /** One of them. */
-export interface RelayProcess {
+interface RelayProcess {
   /** Resolves when it holds still at its step. */
   held(): Promise<void>;
   /** Ends it with SIGKILL. Resolves when it has gone. */

@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { destinationHash, laneOf } from '../src/destination-hash.ts';
 import { SqliteOutboxStore } from '../src/sqlite.ts';
-import { OWED, PUBLISHED, plannedStatements, textOf } from './planned-statements.ts';
+import { OWED, PLANNED, PUBLISHED, plannedStatements, textOf } from './planned-statements.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'acemq-plans-'));
-const store = await SqliteOutboxStore.open(join(folder, 'plans.db'));
-const handle = new Database(join(folder, 'plans.db'));
+let folder: string;
+let store: SqliteOutboxStore;
+let handle: Database;
 let read = 0;
 
 /** SQLite counts no rows, so a condition that is always true does. */
@@ -41,6 +41,11 @@ function addMany(count: number, state: number): void {
 }
 
 beforeAll(async () => {
+  // Here, since it may not be there.
+  const { default: Driver } = await import('better-sqlite3');
+  folder = await mkdtemp(join(tmpdir(), 'acemq-plans-'));
+  store = await SqliteOutboxStore.open(join(folder, 'plans.db'));
+  handle = new Driver(join(folder, 'plans.db'));
   await store.migrate();
   handle.function('counted', { deterministic: false }, (_seq) => {
     read += 1;
@@ -58,20 +63,19 @@ afterAll(async () => {
 });
 
 describe(`on ${PUBLISHED} published and ${OWED} owed records`, () => {
-  test.each(plannedStatements(store).map((one) => [one.name, one] as const))(
-    '%s reads no more than it is about',
-    (_name, one) => {
-      const values = one.statement.values.map((value) =>
-        typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value,
-      );
-      expect(
-        rowsRead(
-          textOf(one.statement, () => '?'),
-          values,
-        ),
-      ).toBeLessThanOrEqual(one.most);
-    },
-  );
+  test.each(PLANNED)('%s reads no more than it is about', (name) => {
+    const one = plannedStatements(store).find((each) => each.name === name);
+    if (one === undefined) throw new Error(`there is no statement for ${name}`);
+    const values = one.statement.values.map((value) =>
+      typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value,
+    );
+    expect(
+      rowsRead(
+        textOf(one.statement, () => '?'),
+        values,
+      ),
+    ).toBeLessThanOrEqual(one.most);
+  });
 
   test('a search without its index would be seen', () => {
     expect(rowsRead('select count(*) from acemq_outbox not indexed where state = 0', [])).toBeGreaterThan(

@@ -57,8 +57,9 @@ export interface SqlDatabase<Connection = unknown> {
     work: (tx: SqlTransaction<Connection>) => Promise<T>,
     options?: TransactionOptions,
   ): Promise<T>;
-  /** Closes what it has opened itself; a pool that it was given stays open. */
+  /** Closes what it has opened itself, once what runs is done; a pool or a handle that it was given stays open. */
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const ALONE =

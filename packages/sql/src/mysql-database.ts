@@ -75,6 +75,8 @@ class MysqlDatabase<Connection extends MysqlPoolConnection> implements SqlDataba
 
   async close(): Promise<void> {}
 
+  async [Symbol.asyncDispose](): Promise<void> {}
+
   async #lent<T>(work: (connection: Connection, executor: SqlExecutor) => Promise<T>): Promise<T> {
     const connection = await this.#pool.getConnection();
     let broken = false;

@@ -85,6 +85,8 @@ class PgDatabase<Client extends PgPoolClient> implements SqlDatabase<Client> {
 
   async close(): Promise<void> {}
 
+  async [Symbol.asyncDispose](): Promise<void> {}
+
   async #lent<T>(work: (client: Client, executor: SqlExecutor) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     // A pool listens only while a client is idle; without a listener a lost connection ends the process.

@@ -100,6 +100,10 @@ class SqliteDatabase<Handle extends SqliteHandle> implements SqlDatabase<Handle>
     });
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** Runs `work` when everybody who asked before is done; gives up, with a TimeoutError, where that takes longer than `wait`. */
   #alone<T>(work: () => Promise<T>, wait?: number): Promise<T> {
     let late = false;

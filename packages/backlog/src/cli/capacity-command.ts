@@ -1,23 +1,20 @@
-import { parseArgs } from 'node:util';
 import type { Duration } from '@acemq/core';
 import { capacity } from '../capacity.ts';
 import { columns } from './columns.ts';
 import { HEALTHY } from './exit-codes.ts';
+import { flags } from './flags.ts';
 import type { Surroundings } from './main.ts';
 import { count, given, time, wholeNumber } from './numbers.ts';
 
 export function capacityCommand(args: readonly string[], { stdout }: Surroundings): number {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      arrivals: { type: 'string' },
-      over: { type: 'string' },
-      'service-time': { type: 'string' },
-      threads: { type: 'string' },
-      workers: { type: 'string' },
-      'acceptable-wait': { type: 'string' },
-      json: { type: 'boolean' },
-    },
+  const values = flags(args, {
+    arrivals: { type: 'string' },
+    over: { type: 'string' },
+    'service-time': { type: 'string' },
+    threads: { type: 'string' },
+    workers: { type: 'string' },
+    'acceptable-wait': { type: 'string' },
+    json: { type: 'boolean' },
   });
   const wait = values['acceptable-wait'];
   const answer = capacity({

@@ -1,5 +1,8 @@
 /** Lines up rows: the first column to the left, the others to the right. */
-export function columns(rows: readonly (readonly string[])[]): string {
+export function columns(
+  rows: readonly (readonly string[])[],
+  written: (cell: string, row: number, column: number) => string = (cell) => cell,
+): string {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, index) => {
@@ -7,14 +10,12 @@ export function columns(rows: readonly (readonly string[])[]): string {
     });
   }
   return rows
-    .map((row) =>
-      row
-        .map((cell, index) =>
-          index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
+    .map((row, at) => {
+      const line = row.map((cell, index) => {
+        const width = widths[index] ?? 0;
+        return written(index === 0 ? cell.padEnd(width) : cell.padStart(width), at, index);
+      });
+      return `${line.join('  ').trimEnd()}\n`;
+    })
     .join('');
 }

@@ -26,11 +26,15 @@ An outbox in PostgreSQL:
 
   --interval D      from one reading to the next (5s)
   --readings N      ends after N readings; without it, when it is interrupted
+  --once            ends after one reading
   --limit D         how old the oldest job may be (60s)
   --json            a line of JSON for each reading, instead of the table
 
 Give an address with a password through the environment: what stands on a
 command line can be read by everybody on the machine.
+
+In a terminal the table is drawn in place, with colours unless NO_COLOR is set.
+Elsewhere each reading is printed below the one before.
 
 Ends with 0 when the last reading was healthy, 1 when a job was older than the
 limit, 2 when the backlog could not be read.

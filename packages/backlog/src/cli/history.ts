@@ -12,6 +12,8 @@ export interface KindHistory {
   readonly samples: readonly BacklogSample[];
   /** Jobs a second since the reading before; `null` where nobody counts. */
   readonly throughput: number | null;
+  /** That of each reading, the latest last. */
+  readonly throughputs: readonly (number | null)[];
   readonly diagnosis: Diagnosis;
 }
 
@@ -28,7 +30,6 @@ export class History {
     return [...found.values()]
       .map((now): KindHistory => {
         const samples = this.#samples.get(now.kind) ?? [];
-        const before = samples.at(-1);
         samples.push({
           at: reading.asOf,
           depth: now.depth,
@@ -39,11 +40,13 @@ export class History {
         });
         if (samples.length > KEPT) samples.shift();
         this.#samples.set(now.kind, samples);
+        const throughputs = samples.map((sample, at) => rate(samples[at - 1], sample));
         return {
           kind: now.kind,
           now,
           samples,
-          throughput: before === undefined ? null : rate([before, samples.at(-1) as BacklogSample]),
+          throughput: throughputs.at(-1) ?? null,
+          throughputs,
           diagnosis: diagnose(samples),
         };
       })
@@ -51,8 +54,9 @@ export class History {
   }
 }
 
-function rate(samples: readonly [BacklogSample, BacklogSample]): number | null {
-  const done = increase(samples, 'completed');
-  const seconds = (samples[1].at - samples[0].at) / 1000;
+function rate(before: BacklogSample | undefined, after: BacklogSample): number | null {
+  if (before === undefined) return null;
+  const done = increase([before, after], 'completed');
+  const seconds = (after.at - before.at) / 1000;
   return done === undefined || seconds <= 0 ? null : done / seconds;
 }

@@ -1,16 +1,22 @@
-import { AceMQError, describeError } from '@acemq/core';
+import { AceMQError, describeError, shown } from '@acemq/core';
 import { capacityCommand } from './capacity-command.ts';
 import { UNREADABLE } from './exit-codes.ts';
 import { CAPACITY_HELP, HELP, RULES_HELP, WATCH_HELP } from './help.ts';
+import { didYouMean } from './nearest.ts';
 import { rulesCommand } from './rules-command.ts';
 import { watchCommand } from './watch-command.ts';
 
 /** What of a process the command uses. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: {
+    write(text: string): unknown;
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    readonly rows?: number;
+  };
   readonly stderr: { write(text: string): unknown };
-  on(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  once(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
 
 /** A command: what it says of itself, and what carries it out. */
@@ -36,7 +42,9 @@ export async function main(args: readonly string[], around: Surroundings): Promi
   }
   const command = COMMANDS.get(name);
   if (command === undefined) {
-    around.stderr.write(`acemq-backlog: there is no command ${JSON.stringify(name)}\n\n${HELP}`);
+    around.stderr.write(
+      `acemq-backlog: there is no command ${shown(name)}${didYouMean(name, [...COMMANDS.keys()])}\n\n${HELP}`,
+    );
     return UNREADABLE;
   }
   if (rest.some(isHelp)) {
@@ -51,9 +59,7 @@ export async function main(args: readonly string[], around: Surroundings): Promi
   }
 }
 
-/** An error of this library or of the arguments explains itself; what is foreign is named too. */
+/** An error of this library explains itself; what is foreign is named too. */
 function words(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  const isOfArguments = typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');
-  return error instanceof AceMQError || isOfArguments ? (error as Error).message : describeError(error);
+  return error instanceof AceMQError ? error.message : describeError(error);
 }

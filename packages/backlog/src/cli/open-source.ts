@@ -2,10 +2,11 @@ import { ConfigurationError, ConnectError, shown } from '@acemq/core';
 import { OutboxSource } from '../outbox-source.ts';
 import { QueueSource } from '../queue-source.ts';
 import type { BacklogSource } from '../reading.ts';
-import type { RedisCaller, RedisClient } from '../redis-calls.ts';
+import type { RedisCaller, RedisClient, RedisSender } from '../redis-calls.ts';
 import { deadStreamOf, KIND_FIELD } from '../stream-names.ts';
 import { StreamSource } from '../stream-source.ts';
 import { StreamThroughput } from '../stream-throughput.ts';
+import { address } from './address.ts';
 import { firstInstalled } from './missing-client.ts';
 import { given } from './numbers.ts';
 
@@ -28,6 +29,18 @@ export interface OpenSource {
   close(): Promise<void>;
 }
 
+const REDIS = { flag: 'redis', variable: 'REDIS_URL', example: 'redis://localhost:6379' } as const;
+const RABBITMQ = {
+  flag: 'rabbitmq',
+  variable: 'RABBITMQ_MANAGEMENT_URL',
+  example: 'http://localhost:15672',
+} as const;
+const POSTGRES = {
+  flag: 'postgres',
+  variable: 'POSTGRES_URL',
+  example: 'postgres://localhost:5432/shop',
+} as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens the one queue that was asked for. */
@@ -44,7 +57,7 @@ export async function openSource(args: SourceArguments, env: Environment): Promi
   }
   if (wanted[0]) return redisSource(args, env);
   if (wanted[1]) {
-    const url = given(args.rabbitmq ?? env['RABBITMQ_MANAGEMENT_URL'], 'rabbitmq');
+    const url = address(args.rabbitmq, env['RABBITMQ_MANAGEMENT_URL'], RABBITMQ);
     const queue = given(args.queue, 'queue');
     const source = new QueueSource({
       url,
@@ -57,7 +70,7 @@ export async function openSource(args: SourceArguments, env: Environment): Promi
 }
 
 async function redisSource(args: SourceArguments, env: Environment): Promise<OpenSource> {
-  const url = given(args.redis ?? env['REDIS_URL'], 'redis');
+  const url = address(args.redis, env['REDIS_URL'], REDIS);
   const stream = given(args.stream, 'stream');
   const group = given(args.group, 'group');
   const kindField = args['kind-field'] ?? KIND_FIELD;
@@ -87,9 +100,22 @@ async function redisClient(url: string): Promise<{ client: RedisClient; close: (
       async () => {
         const { createClient } = await import('redis');
         const client = createClient({ url, disableOfflineQueue: true });
-        client.on('error', () => {});
-        await client.connect();
-        return { client, close: async () => client.destroy() };
+        let lost: unknown;
+        // It tries for ever to connect; a reading says that it could not.
+        const tried = new Promise<void>((resolve) => {
+          client.on('ready', () => resolve());
+          client.on('error', (error) => {
+            lost = error;
+            resolve();
+          });
+        });
+        client.connect().catch(() => {});
+        await tried;
+        const sendCommand: RedisSender['sendCommand'] = async (args) => {
+          if (!client.isReady) throw new ConnectError('Redis cannot be reached', { cause: lost });
+          return client.sendCommand(args);
+        };
+        return { client: { sendCommand }, close: async () => client.destroy() };
       },
     ],
     'npm install ioredis',
@@ -97,7 +123,7 @@ async function redisClient(url: string): Promise<{ client: RedisClient; close: (
 }
 
 async function postgresSource(args: SourceArguments, env: Environment): Promise<OpenSource> {
-  const url = given(args.postgres ?? env['POSTGRES_URL'], 'postgres');
+  const url = address(args.postgres, env['POSTGRES_URL'], POSTGRES);
   const table = quoted(args.table ?? 'acemq_outbox');
   const { Pool } = (await firstInstalled([() => import('pg')], 'npm install pg')).default;
   const pool = new Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5000 });

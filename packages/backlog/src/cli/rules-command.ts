@@ -1,19 +1,16 @@
-import { parseArgs } from 'node:util';
 import { ConfigurationError, type Duration, shown } from '@acemq/core';
 import { alertRules } from '../alert-rules.ts';
 import { HEALTHY } from './exit-codes.ts';
+import { flags } from './flags.ts';
 import type { Surroundings } from './main.ts';
 
 export function rulesCommand(args: readonly string[], { stdout }: Surroundings): number {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      threshold: { type: 'string' },
-      kind: { type: 'string', multiple: true },
-      namespace: { type: 'string' },
-      label: { type: 'string', multiple: true },
-      json: { type: 'boolean' },
-    },
+  const values = flags(args, {
+    threshold: { type: 'string' },
+    kind: { type: 'string', multiple: true },
+    namespace: { type: 'string' },
+    label: { type: 'string', multiple: true },
+    json: { type: 'boolean' },
   });
   const rules = alertRules({
     ...(values.threshold === undefined ? {} : { threshold: values.threshold as Duration }),

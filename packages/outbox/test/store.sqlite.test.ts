@@ -2,15 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SqliteHandle, SqliteTransaction } from '@acemq/sql/sqlite';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { record } from '../src/record.ts';
 import { SqliteOutboxStore } from '../src/sqlite.ts';
 import { recorder } from './recorder.ts';
 import { storeSuite } from './store-suite.ts';
 
+/** Within the tests, since it may not be there. */
+async function driver(): Promise<typeof Database> {
+  return (await import('better-sqlite3')).default;
+}
+
 /** A file of its own, with the store's connection and the application's. */
 async function onFile(maxBody = 1000): Promise<{ store: SqliteOutboxStore; application: Database.Database }> {
+  const Database = await driver();
   const folder = await mkdtemp(join(tmpdir(), 'acemq-outbox-'));
   const path = join(folder, 'shop.db');
   const store = await SqliteOutboxStore.open(path, { maxBody });
@@ -67,6 +73,7 @@ describe('a store for SQLite', () => {
   });
 
   test('refuses a database that is not in WAL mode', async () => {
+    const Database = await driver();
     const folder = await mkdtemp(join(tmpdir(), 'acemq-outbox-'));
     const handle = new Database(join(folder, 'x.db'));
     onTestFinished(async () => {
