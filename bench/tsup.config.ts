@@ -4,6 +4,8 @@ export default defineConfig({
   entry: {
     main: 'src/main.ts',
     worker: 'src/worker.ts',
+    outbox: 'src/outbox.ts',
+    backlog: 'src/backlog.ts',
     soak: 'src/soak/main.ts',
     'soak-publisher': 'src/soak/publisher.ts',
     'soak-consumer': 'src/soak/consumer.ts',

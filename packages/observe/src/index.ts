@@ -17,7 +17,7 @@ export type { MetricsOptions, SeriesByKind } from './metrics.ts';
 export type { Series } from './series.ts';
 
 // Writing an observer that keeps something for each label set.
-export { checkDelta, checkSample } from './sample.ts';
+export { checkDelta, checkGauge, checkSample } from './sample.ts';
 export { SeriesOfMetric } from './series.ts';
 export { checkMaxSeries, warnOfFull } from './series-limit.ts';
 export { prometheusName } from './prometheus-text.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '@acemq/core';
 import type { MetricKind } from './catalogue.ts';
 import { Distribution, type DurationSummary } from './duration-summary.ts';
 import type { Labels, Observer } from './observer.ts';
-import { checkDelta, checkSample } from './sample.ts';
+import { checkDelta, checkGauge, checkSample } from './sample.ts';
 import { type Series, SeriesOfMetric } from './series.ts';
 import { checkMaxSeries, type FullMetric, warnOfFull } from './series-limit.ts';
 
@@ -74,9 +74,13 @@ export class Metrics implements Observer {
     this.#of(this.#distributions, metric, 'distribution', distribution).of(labels)?.value.add(value);
   }
 
-  /** @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is not finite. */
+  /**
+   * `NaN` says that the number is not known at the moment.
+   *
+   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is infinite, or no number.
+   */
   gauge(metric: string, value: number, labels: Labels): void {
-    checkSample(metric, value);
+    checkGauge(metric, value);
     const series = this.#of(this.#gauges, metric, 'gauge', held).of(labels);
     if (series !== undefined) series.value.number = value;
   }

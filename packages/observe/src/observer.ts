@@ -18,7 +18,7 @@ export interface Observer {
    * is the number of the attempt (1, 2, 3 …): buckets made for seconds would misread it.
    */
   observe(metric: string, value: number, labels: Labels): void;
-  /** Sets a gauge. */
+  /** Sets a gauge. `NaN` says that the number is not known at the moment. */
   gauge(metric: string, value: number, labels: Labels): void;
 }
 

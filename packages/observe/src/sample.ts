@@ -10,10 +10,20 @@ export function checkDelta(metric: string, delta: number): void {
 }
 
 /**
- * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when a distribution or a gauge is given what is not a finite
- * number: a sum could not be read again.
+ * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when a distribution is given what is not a finite number: its sum
+ * could not be read again.
  */
 export function checkSample(metric: string, value: number): void {
   if (Number.isFinite(value)) return;
   throw new ConfigurationError(`${metric} was given ${String(value)}; a finite number is allowed`);
+}
+
+/**
+ * `NaN` is allowed, and says that the number is not known at the moment: Prometheus reads it as such, and no rule fires on it.
+ *
+ * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when a gauge is set to anything else that is not a finite number.
+ */
+export function checkGauge(metric: string, value: number): void {
+  if (Number.isFinite(value) || Number.isNaN(value)) return;
+  throw new ConfigurationError(`${metric} was set to ${String(value)}; a finite number or NaN is allowed`);
 }

@@ -10,6 +10,7 @@ import {
   Metrics,
   metricKey,
 } from '../src/index.ts';
+import { prometheusText } from '../src/prometheus-text.ts';
 
 const acked = { outcome: 'acked', queue: 'shipping.orders' };
 
@@ -196,11 +197,25 @@ describe('a sample that is no number', () => {
     expect(metrics.counts.size).toBe(0);
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])('is refused by observe and gauge: %s', (value) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('is refused by observe: %s', (value) => {
     const metrics = new Metrics();
-    expect(() => metrics.observe('m', value, {})).toThrow(ConfigurationError);
-    expect(() => metrics.gauge('m', value, {})).toThrow(`m was given ${value}; a finite number is allowed`);
+    expect(() => metrics.observe('m', value, {})).toThrow(`m was given ${value}; a finite number is allowed`);
     expect(metrics.toString()).toBe('nothing recorded yet');
+  });
+
+  it.each([Number.POSITIVE_INFINITY, '5'])('is refused by gauge: %s', (value) => {
+    const metrics = new Metrics();
+    const set = (): void => metrics.gauge('m', value as number, {});
+    expect(set).toThrow(ConfigurationError);
+    expect(set).toThrow(`m was set to ${value}; a finite number or NaN is allowed`);
+    expect(metrics.toString()).toBe('nothing recorded yet');
+  });
+
+  it('is kept by a gauge where it is NaN, which says that nobody knows, and is scraped as such', () => {
+    const metrics = new Metrics();
+    metrics.gauge('jobs.depth', 7, {});
+    metrics.gauge('jobs.depth', Number.NaN, {});
+    expect(prometheusText(metrics)).toContain('\njobs_depth NaN\n');
   });
 });
 

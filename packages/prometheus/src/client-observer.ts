@@ -1,4 +1,4 @@
-import { checkDelta, checkSample, type Labels, type Observer } from '@acemq/observe';
+import { checkDelta, checkGauge, checkSample, type Labels, type Observer } from '@acemq/observe';
 import type { PrometheusClient } from './client.ts';
 import { checkShared } from './collectors.ts';
 import { catalogueMetrics } from './exposed-metric.ts';
@@ -46,12 +46,12 @@ export abstract class ClientObserver implements Observer {
   }
 
   /**
-   * Sets a gauge.
+   * Sets a gauge. `NaN` says that the number is not known at the moment.
    *
-   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is not finite, and as {@link count} does.
+   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `value` is infinite or no number, and as {@link count} does.
    */
   gauge(metric: string, value: number, labels: Labels): void {
-    checkSample(metric, value);
+    checkGauge(metric, value);
     this.#gauges.child(metric, labels)?.set(value);
   }
 }

@@ -82,11 +82,22 @@ describe.each(clients)('a sample that does not fit, with $name', ({ observer, re
     expect(await linesOf(own, 'acemq')).toEqual(['acemq_consume_total{outcome="acked",queue="q"} 2']);
   });
 
-  it('takes no gauge and no duration that is not finite', () => {
+  it('takes no gauge and no duration that is infinite', () => {
     const written = observer({ registry: registry() });
-    expect(() => written.gauge(METRIC_CONSUME_IN_FLIGHT, Number.NaN, { queue: 'q' })).toThrow(
-      'acemq.consume.in.flight was given NaN; a finite number is allowed',
+    expect(() => written.gauge(METRIC_CONSUME_IN_FLIGHT, Number.POSITIVE_INFINITY, { queue: 'q' })).toThrow(
+      'acemq.consume.in.flight was set to Infinity; a finite number or NaN is allowed',
     );
     expect(() => written.observe('m', Number.NEGATIVE_INFINITY, {})).toThrow('m was given -Infinity');
+  });
+
+  it('scrapes a gauge that nobody knows as NaN', async () => {
+    const own = registry();
+    const written = observer({ registry: own });
+    written.gauge(METRIC_CONSUME_IN_FLIGHT, 7, { queue: 'q' });
+    written.gauge(METRIC_CONSUME_IN_FLIGHT, Number.NaN, { queue: 'q' });
+    // Both clients write Nan, which Prometheus reads in any case of its letters.
+    expect(await linesOf(own, 'acemq')).toEqual([
+      expect.stringMatching(/^acemq_consume_in_flight\{queue="q"\} nan$/i),
+    ]);
   });
 });
