@@ -24,7 +24,7 @@ it('watch shows the three numbers of each kind in 80 columns, and ends with 1 wh
   const lines = around.out().split('\n');
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   expect(
-    lines.filter((line) => /^render_tickets\s+300\s+█+\s+1m01s\s+█+\s+(\?|0\/s)$/.test(line)),
+    lines.filter((line) => /^render_tickets\s+300\s+█+\s+1m0[1-4]s\s+█+\s+(\?|0\/s\s+▁)$/.test(line)),
   ).toHaveLength(2);
   expect(around.out()).toContain('dead: 0   lag as Redis says: 302');
   expect(around.out()).toContain('nothing to say');

@@ -59,11 +59,11 @@ it.for([
   [['frob'], 'there is no command "frob"'],
   [['capacity', '--arrivals', 'x'], '--arrivals must be a whole number, not "x"'],
   [['capacity', '--arrivals', '5'], '--over is missing'],
-  [['capacity', ...night, '--foo'], "Unknown option '--foo'"],
+  [['capacity', ...night, '--foo'], 'there is no --foo'],
   [['rules', '--label', 'x'], '--label must be NAME=VALUE, not "x"'],
   [['watch'], 'say which queue'],
   [['watch', '--stream', 's', '--queue', 'q'], 'say which queue'],
-  [['watch', '--stream', 's'], '--redis is missing'],
+  [['watch', '--stream', 's'], '--redis is missing, and REDIS_URL is not set'],
   [
     ['watch', '--table', 'a;b', '--postgres', 'postgres://x'],
     '--table must be a name, or schema.name, not "a;b"',
