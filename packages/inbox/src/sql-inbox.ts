@@ -1,4 +1,4 @@
-import { ConfigurationError, randomId, shown, systemClock } from '@acemq/core';
+import { ConfigurationError, randomId, systemClock } from '@acemq/core';
 import {
   type Dialect,
   explainMissing,
@@ -64,7 +64,10 @@ export function sqlInbox<Connection>(
   const given = database as Partial<SqlDatabase> | null | undefined;
   const dialect = DIALECTS.get(given?.dialect);
   if (dialect === undefined) {
-    throw new ConfigurationError(`the database of an inbox must be one of @acemq/sql, not ${shown(given)}`);
+    // The value itself may be a URL with a password in it.
+    throw new ConfigurationError(
+      `the database of an inbox must be one of @acemq/sql, not of type ${typeof given}`,
+    );
   }
   const times = checkTimes(options, ['table', 'schema'], 'an inbox');
   const table = dialect.table(options.table ?? TABLE, options.schema);

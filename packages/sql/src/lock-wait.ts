@@ -1,5 +1,6 @@
 import type { DialectName } from './dialect.ts';
 import type { SqlExecutor } from './executor.ts';
+import { textIn } from './row.ts';
 import { integer, type Statement, sql } from './statement.ts';
 
 /**
@@ -17,9 +18,9 @@ export async function withLockWait<T>(
 ): Promise<T> {
   if (dialect === 'sqlite') return work();
   if (dialect === 'postgres') {
-    await tx.run(sql`set local lock_timeout = ${integer(Math.max(1, milliseconds))}`);
+    const { rows } = await tx.run(limitedInPostgres(milliseconds));
     const result = await work();
-    await tx.run(sql`set local lock_timeout to default`);
+    await tx.run(sql`select set_config('lock_timeout', ${textIn(rows[0] ?? {}, 'before')}, true)`);
     return result;
   }
   await tx.run(limited(milliseconds));
@@ -28,6 +29,14 @@ export async function withLockWait<T>(
   } finally {
     await tx.run(RESTORED).catch(() => undefined); // The work's own error says more, or the connection is dead.
   }
+}
+
+/** The inner query is read before the outer one sets anything. */
+function limitedInPostgres(milliseconds: number): Statement {
+  const limit = String(Math.max(1, Math.ceil(milliseconds)));
+  return sql`
+    select before, set_config('lock_timeout', ${limit}, true)
+    from (select current_setting('lock_timeout') as before offset 0) as now`;
 }
 
 /** InnoDB counts in whole seconds, and knows no limit for one transaction, only for the session. */

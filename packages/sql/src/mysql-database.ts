@@ -1,7 +1,8 @@
-import { ConfigurationError, shown } from '@acemq/core';
+import { ConfigurationError } from '@acemq/core';
 import type { SqlDatabase, SqlExecutor, SqlResult, SqlTransaction, TransactionOptions } from './executor.ts';
 import { failureOf } from './failure.ts';
 import { isolationOf } from './isolation.ts';
+import { type Lent, rollBack } from './lent.ts';
 import { withLockWait } from './lock-wait.ts';
 import { type MysqlConnection, mysqlExecutor } from './mysql-executor.ts';
 import { type Statement, sql } from './statement.ts';
@@ -32,7 +33,8 @@ export function mysqlDatabase<Connection extends MysqlPoolConnection>(
 ): SqlDatabase<Connection> {
   const given: unknown = pool;
   if (typeof given !== 'object' || given === null || !('getConnection' in given)) {
-    throw new ConfigurationError(`the database must be a pool of mysql2, not ${shown(given)}`);
+    // The value itself may be a URL with a password in it.
+    throw new ConfigurationError(`the database must be a pool of mysql2, not of type ${typeof given}`);
   }
   return new MysqlDatabase('promise' in pool ? pool.promise() : pool);
 }
@@ -53,7 +55,7 @@ class MysqlDatabase<Connection extends MysqlPoolConnection> implements SqlDataba
     work: (tx: SqlTransaction<Connection>) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return this.#lent(async (connection, executor) => {
+    return this.#lent(async (connection, executor, lent) => {
       if (options.isolation !== undefined) await executor.run(sql`set transaction${isolationOf(options)}`);
       const transaction = async (): Promise<T> => {
         await executor.run(sql`start transaction`);
@@ -67,7 +69,7 @@ class MysqlDatabase<Connection extends MysqlPoolConnection> implements SqlDataba
           ? transaction()
           : withLockWait(executor, 'mysql', lockWait, transaction));
       } catch (error) {
-        await executor.run(sql`rollback`).catch(() => undefined); // The first error says more; a dead connection has no transaction.
+        await rollBack(executor, lent);
         throw error;
       }
     });
@@ -77,16 +79,18 @@ class MysqlDatabase<Connection extends MysqlPoolConnection> implements SqlDataba
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #lent<T>(work: (connection: Connection, executor: SqlExecutor) => Promise<T>): Promise<T> {
+  async #lent<T>(
+    work: (connection: Connection, executor: SqlExecutor, lent: Lent) => Promise<T>,
+  ): Promise<T> {
     const connection = await this.#pool.getConnection();
-    let broken = false;
+    const lent: Lent = { spoilt: false };
     try {
-      return await work(connection, mysqlExecutor(connection));
+      return await work(connection, mysqlExecutor(connection), lent);
     } catch (error) {
-      broken = failureOf(error) === 'unavailable';
+      lent.spoilt ||= failureOf(error) === 'unavailable';
       throw error;
     } finally {
-      if (broken) connection.destroy();
+      if (lent.spoilt) connection.destroy();
       else connection.release();
     }
   }

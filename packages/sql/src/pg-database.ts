@@ -1,7 +1,8 @@
-import { ConfigurationError, shown } from '@acemq/core';
+import { ConfigurationError } from '@acemq/core';
 import type { SqlDatabase, SqlExecutor, SqlResult, SqlTransaction, TransactionOptions } from './executor.ts';
 import { failureOf } from './failure.ts';
 import { isolationOf } from './isolation.ts';
+import { type Lent, rollBack } from './lent.ts';
 import { type PgClient, pgExecutor } from './pg-executor.ts';
 import { integer, type Statement, sql } from './statement.ts';
 
@@ -34,7 +35,8 @@ export type PgClientOf<Pool extends PgPool> = Pool extends {
 export function pgDatabase<Pool extends PgPool>(pool: Pool): SqlDatabase<PgClientOf<Pool>> {
   const given: unknown = pool;
   if (typeof given !== 'object' || given === null || !('totalCount' in given) || !('connect' in given)) {
-    throw new ConfigurationError(`the database must be a pool of pg, not ${shown(given)}`);
+    // The value itself may be a URL with a password in it.
+    throw new ConfigurationError(`the database must be a pool of pg, not of type ${typeof given}`);
   }
   return new PgDatabase(pool as unknown as { connect(): Promise<PgClientOf<Pool>> });
 }
@@ -61,7 +63,7 @@ class PgDatabase<Client extends PgPoolClient> implements SqlDatabase<Client> {
     work: (tx: SqlTransaction<Client>) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return this.#lent(async (client, executor) => {
+    return this.#lent(async (client, executor, lent) => {
       await executor.run(sql`begin${isolationOf(options)}`);
       try {
         if (options.lockWait !== undefined) {
@@ -77,7 +79,7 @@ class PgDatabase<Client extends PgPoolClient> implements SqlDatabase<Client> {
         if (ended.command === 'ROLLBACK') throw new ConfigurationError(SWALLOWED);
         return result;
       } catch (error) {
-        await executor.run(sql`rollback`).catch(() => undefined); // The first error says more; a dead connection has no transaction.
+        await rollBack(executor, lent);
         throw error;
       }
     });
@@ -87,19 +89,19 @@ class PgDatabase<Client extends PgPoolClient> implements SqlDatabase<Client> {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #lent<T>(work: (client: Client, executor: SqlExecutor) => Promise<T>): Promise<T> {
+  async #lent<T>(work: (client: Client, executor: SqlExecutor, lent: Lent) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     // A pool listens only while a client is idle; without a listener a lost connection ends the process.
     client.on('error', ignore);
-    let broken = false;
+    const lent: Lent = { spoilt: false };
     try {
-      return await work(client, pgExecutor(client));
+      return await work(client, pgExecutor(client), lent);
     } catch (error) {
-      broken = failureOf(error) === 'unavailable';
+      lent.spoilt ||= failureOf(error) === 'unavailable';
       throw error;
     } finally {
       client.removeListener('error', ignore);
-      client.release(broken);
+      client.release(lent.spoilt);
     }
   }
 }

@@ -25,7 +25,7 @@ export function sqliteDatabase<Handle extends SqliteHandle>(handle: Handle): Sql
   const given: unknown = handle;
   if (typeof given !== 'object' || given === null || !('prepare' in given)) {
     throw new ConfigurationError(
-      `the database must be one of better-sqlite3 or node:sqlite, not ${shown(given)}`,
+      `the database must be one of better-sqlite3 or node:sqlite, not of type ${typeof given}`,
     );
   }
   const [row = {}] = sqliteExecutor(handle).runSync(sql`pragma journal_mode`).rows;

@@ -1,7 +1,20 @@
+import { ConfigurationError } from '@acemq/core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failureOf, integer, integerIn, migrate, readMigrations, runWithin, sql } from '../src/index.ts';
+import {
+  failureOf,
+  integer,
+  integerIn,
+  migrate,
+  readMigrations,
+  runWithin,
+  type SqlExecutor,
+  sql,
+  withLockWait,
+} from '../src/index.ts';
+import { mysqlDatabase } from '../src/mysql.ts';
 import { pgDatabase, pgExecutor, postgres } from '../src/pg.ts';
+import { sqliteDatabase } from '../src/sqlite.ts';
 import { databaseSuite, heldOpen } from './database-suite.ts';
 import { deferred } from './deferred.ts';
 
@@ -72,6 +85,43 @@ describe('PostgreSQL', () => {
     expect(failureOf(error)).toBe('lock-timeout');
     await held.end();
   });
+
+  it("a limit of the transaction's own counts again after a shorter one", async () => {
+    const limit = async (tx: SqlExecutor): Promise<unknown> =>
+      (await tx.run(sql`select current_setting('lock_timeout') as now`)).rows[0]?.['now'];
+    await pgDatabase(pool).transaction(async (tx) => {
+      await tx.run(sql`set local lock_timeout = ${integer(7000)}`);
+      expect(await withLockWait(tx, 'postgres', 1.5, () => limit(tx))).toBe('2ms');
+      expect(await limit(tx)).toBe('7s');
+    });
+  });
+
+  it('a connection whose rollback failed too is not lent again, since it may still be inside the transaction', async () => {
+    const impatient = newPool({ max: 1, query_timeout: 200 });
+    const database = pgDatabase(impatient);
+    const slow = database.transaction(async (tx) => {
+      await tx.run(sql`insert into ${table} values (${300}, ${0})`);
+      await tx.run(sql`select pg_sleep(3)`);
+    });
+    await expect(slow).rejects.toThrow('timeout');
+    const { rows } = await database.run(
+      sql`select now() = statement_timestamp() as alone from ${table} limit ${integer(1)}`,
+    );
+    expect(rows).toEqual([{ alone: true }]);
+    await database.run(sql`insert into ${table} values (${301}, ${0})`);
+    const seen = await pgDatabase(pool).run(sql`select id from ${table} where id >= ${300} order by id`);
+    expect(seen.rows).toEqual([{ id: 301 }]);
+    await impatient.end();
+  });
+
+  it.each([pgDatabase, mysqlDatabase, sqliteDatabase])(
+    'a URL in the place of a pool is refused without its password',
+    (open) => {
+      const refused = (): unknown => (open as (pool: unknown) => unknown)('postgres://user:secret@host/db');
+      expect(refused).toThrow(ConfigurationError);
+      expect(refused).not.toThrow('secret');
+    },
+  );
 
   it('a deadlock and a serialization failure are conflicts', async () => {
     const database = pgDatabase(pool);
