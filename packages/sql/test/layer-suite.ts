@@ -94,7 +94,8 @@ export function layerSuite({ dialect, database, bytes, flag, checked, transactio
     });
   });
 
-  it.skipIf(dialect.name === 'sqlite')('waits for a lock as long as was said', async () => {
+  const waits = dialect.name === 'sqlite' ? undefined : it; // SQLite has no such wait.
+  waits?.('waits for a lock as long as was said', async () => {
     const insert = dialect.name === 'mysql' ? sql`insert ignore` : sql`insert`;
     const end = dialect.name === 'mysql' ? sql`` : sql`on conflict (seq) do nothing`;
     const claim = sql`${insert} into ${table} (seq) values (${9}) ${end}`;
