@@ -1,3 +1,4 @@
+import { backlogFixtures } from './backlog.ts';
 import { contractFixtures } from './contract.ts';
 import { envelopeFixtures } from './envelopes.ts';
 import { headerFixtures } from './headers.ts';
@@ -13,6 +14,7 @@ export interface FixtureFile {
 
 /** Every file that is generated. */
 export const FIXTURE_FILES: readonly FixtureFile[] = [
+  { name: 'backlog.json', schema: 'backlog.schema.json', generate: backlogFixtures },
   { name: 'contract-fixtures.json', schema: 'contract-fixtures.schema.json', generate: contractFixtures },
   { name: 'envelope-fixtures.json', schema: 'envelope-fixtures.schema.json', generate: envelopeFixtures },
   { name: 'headers.json', schema: 'headers.schema.json', generate: headerFixtures },

@@ -4,7 +4,7 @@ import {
   METRIC_BACKLOG_READ_TIMESTAMP,
   METRIC_JOBS_DEAD_LENGTH,
   METRIC_JOBS_OLDEST_AGE,
-} from './backlog-metrics.ts';
+} from '@acemq/observe';
 import { constantLabels } from './constant-labels.ts';
 
 /** What the rules of `alertRules` ask about. */

@@ -1,6 +1,5 @@
 import { ConfigurationError, shown } from '@acemq/core';
-import type { Labels, Observer } from '@acemq/observe';
-import { TAG_KIND } from './backlog-metrics.ts';
+import { type Labels, type Observer, TAG_KIND } from '@acemq/observe';
 
 interface Claims {
   /** The label names that all must have. */

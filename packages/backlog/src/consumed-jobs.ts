@@ -1,6 +1,11 @@
 import { checkOptions, type Interceptable, type Logger, OUTCOME_ACKED } from '@acemq/core';
-import { guardObserver, type Labels, NullObserver, type Observer } from '@acemq/observe';
-import { METRIC_JOBS_COMPLETED } from './backlog-metrics.ts';
+import {
+  guardObserver,
+  type Labels,
+  METRIC_JOBS_COMPLETED,
+  NullObserver,
+  type Observer,
+} from '@acemq/observe';
 import { claimLabels, constantLabels } from './constant-labels.ts';
 
 /** What `ConsumedJobs` is given. */

@@ -11,15 +11,17 @@ import {
   systemClock,
   type Timer,
 } from '@acemq/core';
-import { guardObserver, type Labels, type Observer } from '@acemq/observe';
 import {
+  guardObserver,
+  type Labels,
   METRIC_BACKLOG_ERRORS,
   METRIC_BACKLOG_READ_TIMESTAMP,
   METRIC_JOBS_DEAD_LENGTH,
   METRIC_JOBS_DEPTH,
   METRIC_JOBS_OLDEST_AGE,
   METRIC_JOBS_WAITING_RETRY,
-} from './backlog-metrics.ts';
+  type Observer,
+} from '@acemq/observe';
 import { atLeastOne } from './capacity.ts';
 import { claimLabels, constantLabels } from './constant-labels.ts';
 import { KindLedger } from './kind-ledger.ts';

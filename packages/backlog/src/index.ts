@@ -20,18 +20,6 @@ export type { RedisCaller, RedisClient, RedisSender } from './redis-calls.ts';
 // Telling the numbers.
 export { BacklogExporter } from './exporter.ts';
 export type { BacklogExporterOptions } from './exporter.ts';
-export {
-  BACKLOG_METRICS,
-  METRIC_BACKLOG_ERRORS,
-  METRIC_BACKLOG_READ_TIMESTAMP,
-  METRIC_JOBS_COMPLETED,
-  METRIC_JOBS_DEAD_LENGTH,
-  METRIC_JOBS_DEPTH,
-  METRIC_JOBS_OLDEST_AGE,
-  METRIC_JOBS_WAITING_RETRY,
-  TAG_KIND,
-} from './backlog-metrics.ts';
-export type { BacklogMetricDefinition } from './backlog-metrics.ts';
 
 // RabbitMQ queues.
 export { QueueSource } from './queue-source.ts';

@@ -7,8 +7,7 @@ import {
   milliseconds,
   type Timer,
 } from '@acemq/core';
-import type { Labels } from '@acemq/observe';
-import { METRIC_JOBS_COMPLETED } from './backlog-metrics.ts';
+import { type Labels, METRIC_JOBS_COMPLETED } from '@acemq/observe';
 import { inJobSpan } from './job-span.ts';
 import { asList } from './redis-replies.ts';
 import { entryOf, type StreamEntry } from './stream-job.ts';

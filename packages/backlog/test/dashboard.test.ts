@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { BACKLOG_METRICS } from '@acemq/observe';
 import { expect, it } from 'vitest';
-import { BACKLOG_METRICS } from '../src/index.ts';
 
 interface Panel {
   readonly title: string;

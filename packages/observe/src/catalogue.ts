@@ -6,6 +6,7 @@ import {
   OUTCOME_REJECTED,
   OUTCOME_RETRIED,
 } from '@acemq/core';
+import { type MetricDefinition, metric } from './metric-definition.ts';
 import {
   METRIC_CONSUME_ATTEMPTS,
   METRIC_CONSUME_DURATION,
@@ -50,37 +51,6 @@ import {
   TAG_WHERE,
 } from './tag-names.ts';
 
-/** Which method of an {@link Observer} a metric arrives by: `count`, `gauge` or `observe`. */
-export type MetricKind = 'counter' | 'gauge' | 'distribution';
-
-/** What a value of the metric is a number of. */
-export type MetricUnit =
-  | 'attempts'
-  | 'deliveries'
-  | 'messages'
-  | 'publishes'
-  | 'records'
-  | 'requests'
-  | 'retries'
-  | 'runs'
-  | 'seconds';
-
-/** One metric, as data. */
-export interface MetricDefinition {
-  readonly name: string;
-  readonly kind: MetricKind;
-  readonly unit: MetricUnit;
-  /** The names of its labels, all of which every sample has, sorted. */
-  readonly labels: readonly string[];
-  /**
-   * The allowed values of each label that has a closed list of them; a label that is not here may say
-   * anything.
-   */
-  readonly values: Readonly<Record<string, readonly string[]>>;
-  /** One line that says what it counts. */
-  readonly help: string;
-}
-
 const ENDINGS_OF = Object.freeze({
   publish: Object.freeze([OUTCOME_CONFIRMED, OUTCOME_UNROUTABLE, OUTCOME_FAILED, OUTCOME_REFUSED]),
   delivery: Object.freeze([
@@ -96,24 +66,6 @@ const ENDINGS_OF = Object.freeze({
   record: Object.freeze([OUTCOME_PUBLISHED, OUTCOME_FAILED]),
   run: Object.freeze([OUTCOME_COMPLETED, OUTCOME_ENDED_EARLY]),
 });
-
-function metric(
-  name: string,
-  kind: MetricKind,
-  unit: MetricUnit,
-  labels: readonly string[],
-  values: Readonly<Record<string, readonly string[]>>,
-  help: string,
-): MetricDefinition {
-  return Object.freeze({
-    name,
-    kind,
-    unit,
-    labels: Object.freeze([...labels].sort()),
-    values: Object.freeze(values),
-    help,
-  });
-}
 
 /**
  * Every metric that the library writes, in the order of a message's way: published, consumed, set aside,

@@ -28,6 +28,17 @@ export type { FullMetric } from './series-limit.ts';
 export { DEFAULT_ATTEMPT_BUCKETS, DEFAULT_DURATION_BUCKETS } from './buckets.ts';
 export { METRICS } from './catalogue.ts';
 export {
+  BACKLOG_METRICS,
+  METRIC_BACKLOG_ERRORS,
+  METRIC_BACKLOG_READ_TIMESTAMP,
+  METRIC_JOBS_COMPLETED,
+  METRIC_JOBS_DEAD_LENGTH,
+  METRIC_JOBS_DEPTH,
+  METRIC_JOBS_OLDEST_AGE,
+  METRIC_JOBS_WAITING_RETRY,
+  TAG_KIND,
+} from './backlog-metrics.ts';
+export {
   METRIC_CONSUME_ATTEMPTS,
   METRIC_CONSUME_DURATION,
   METRIC_CONSUME_IN_FLIGHT,
@@ -45,7 +56,7 @@ export {
   METRIC_RUNG_MISSING,
   METRIC_SET_ASIDE_FAILED,
 } from './metric-names.ts';
-export type { MetricDefinition, MetricKind, MetricUnit } from './catalogue.ts';
+export type { MetricDefinition, MetricKind, MetricUnit } from './metric-definition.ts';
 
 // By which labels, and their values.
 export {

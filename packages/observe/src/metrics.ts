@@ -1,6 +1,6 @@
 import type { Logger } from '@acemq/core';
-import type { MetricKind } from './catalogue.ts';
 import { Distribution, type DurationSummary } from './duration-summary.ts';
+import type { MetricKind } from './metric-definition.ts';
 import type { Labels, Observer } from './observer.ts';
 import { checkDelta, checkGauge, checkSample } from './sample.ts';
 import { type Series, SeriesOfMetric } from './series.ts';

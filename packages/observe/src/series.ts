@@ -1,5 +1,5 @@
-import type { MetricKind } from './catalogue.ts';
 import { LabelPaths } from './label-paths.ts';
+import type { MetricKind } from './metric-definition.ts';
 import { keyOf, type LabelPair, sortedLabels } from './metric-key.ts';
 import type { Labels } from './observer.ts';
 import { type FullMetric, fullMetric, replacements, valuesByLabel } from './series-limit.ts';

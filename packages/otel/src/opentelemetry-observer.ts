@@ -1,5 +1,6 @@
 import { ConfigurationError, checkOptions, shown } from '@acemq/core';
 import {
+  BACKLOG_METRICS,
   DEFAULT_ATTEMPT_BUCKETS,
   DEFAULT_DURATION_BUCKETS,
   type Labels,
@@ -26,7 +27,9 @@ export interface OpenTelemetryObserverOptions {
   readonly meterProvider?: MeterProvider;
 }
 
-const DEFINITIONS: ReadonlyMap<string, MetricDefinition> = new Map(METRICS.map((one) => [one.name, one]));
+const DEFINITIONS: ReadonlyMap<string, MetricDefinition> = new Map(
+  [...METRICS, ...BACKLOG_METRICS].map((one) => [one.name, one]),
+);
 
 /**
  * Writes the numbers through the OpenTelemetry metrics API, under their own names: durations in `s`, attempts in

@@ -1,9 +1,19 @@
 import { ConfigurationError } from '@acemq/core';
-import { METRICS, type MetricDefinition, type MetricKind, prometheusName } from '@acemq/observe';
+import {
+  BACKLOG_METRICS,
+  METRICS,
+  type MetricDefinition,
+  type MetricKind,
+  prometheusName,
+} from '@acemq/observe';
 import type { ObserverSettings } from './observer-options.ts';
 
 const CATALOGUE: ReadonlyMap<string, MetricDefinition> = new Map(
   METRICS.map((definition) => [definition.name, definition]),
+);
+
+const HELP: ReadonlyMap<string, string> = new Map(
+  [...METRICS, ...BACKLOG_METRICS].map(({ name, help }) => [name, help]),
 );
 
 /** What a metric is in the registry. */
@@ -57,7 +67,7 @@ export function exposedMetric(
     metric,
     kind,
     name: prefix + prometheusName(metric),
-    help: known?.help ?? `The ${kind} ${metric}, as the application reports it.`,
+    help: HELP.get(metric) ?? `The ${kind} ${metric}, as the application reports it.`,
     labels: names,
     labelNames,
     buckets: known?.unit === 'attempts' ? attemptBuckets : buckets,

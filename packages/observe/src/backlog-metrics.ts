@@ -1,4 +1,4 @@
-import type { MetricDefinition } from '@acemq/observe';
+import { type MetricDefinition, metric } from './metric-definition.ts';
 
 /** The names of the numbers of a backlog, as they stand on a dashboard. */
 export const METRIC_JOBS_DEPTH = 'jobs_depth';
@@ -12,18 +12,17 @@ export const METRIC_BACKLOG_READ_TIMESTAMP = 'jobs_backlog_read_timestamp_second
 /** The label that says which kind of job it is. */
 export const TAG_KIND = 'kind';
 
-/** A metric of a backlog, as data. Its labels are those that it always has; an exporter may add constant ones. */
-export interface BacklogMetricDefinition extends Omit<MetricDefinition, 'unit'> {
-  readonly unit: 'jobs' | 'seconds' | 'errors';
-}
-
-/** Every metric that this package writes: beside those of the family, and not among them. */
-export const BACKLOG_METRICS: readonly BacklogMetricDefinition[] = Object.freeze([
+/**
+ * Every metric of a backlog, as `@acemq/backlog` writes them: beside those of the family, and not among them. Their names
+ * are written as they are read.
+ */
+export const BACKLOG_METRICS: readonly MetricDefinition[] = Object.freeze([
   metric(
     METRIC_JOBS_DEPTH,
     'gauge',
     'jobs',
     [TAG_KIND],
+    {},
     'Jobs that are not finished, those in work included.',
   ),
   metric(
@@ -31,14 +30,16 @@ export const BACKLOG_METRICS: readonly BacklogMetricDefinition[] = Object.freeze
     'gauge',
     'seconds',
     [TAG_KIND],
+    {},
     'Time since the oldest job that is not finished was added.',
   ),
-  metric(METRIC_JOBS_COMPLETED, 'counter', 'jobs', [TAG_KIND], 'Jobs that were completed.'),
+  metric(METRIC_JOBS_COMPLETED, 'counter', 'jobs', [TAG_KIND], {}, 'Jobs that were completed.'),
   metric(
     METRIC_JOBS_DEAD_LENGTH,
     'gauge',
     'jobs',
     [],
+    {},
     'Jobs that were given up and are kept for somebody to look at.',
   ),
   metric(
@@ -46,31 +47,16 @@ export const BACKLOG_METRICS: readonly BacklogMetricDefinition[] = Object.freeze
     'gauge',
     'jobs',
     [TAG_KIND],
+    {},
     'Jobs that wait to be tried again, which the depth does not count.',
   ),
-  metric(METRIC_BACKLOG_ERRORS, 'counter', 'errors', [], 'Readings of the backlog that failed.'),
+  metric(METRIC_BACKLOG_ERRORS, 'counter', 'errors', [], {}, 'Readings of the backlog that failed.'),
   metric(
     METRIC_BACKLOG_READ_TIMESTAMP,
     'gauge',
     'seconds',
     [],
+    {},
     'When the last good reading was taken, in seconds since the epoch.',
   ),
 ]);
-
-function metric(
-  name: string,
-  kind: BacklogMetricDefinition['kind'],
-  unit: BacklogMetricDefinition['unit'],
-  labels: readonly string[],
-  help: string,
-): BacklogMetricDefinition {
-  return Object.freeze({
-    name,
-    kind,
-    unit,
-    labels: Object.freeze([...labels]),
-    values: Object.freeze({}),
-    help,
-  });
-}
