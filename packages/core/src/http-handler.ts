@@ -52,6 +52,8 @@ interface Reply {
   readonly headers: Record<string, string>;
   /** Undefined for HEAD. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
+  /** Whether it is what the handler had to say. */
+  readonly answers: boolean;
 }
 
 const METHODS = ['GET', 'HEAD'];
@@ -80,18 +82,26 @@ export function httpHandler(
     }
   }
 
+  /** Only what got out ends a row of failures. */
+  function delivered({ answers }: Reply): void {
+    if (answers) failing = false;
+  }
+
   async function replyTo(method: string): Promise<Reply> {
     if (!METHODS.includes(method)) {
       const reply = replyOf(method, { status: 405, contentType: TEXT, body: 'only GET and HEAD\n' });
-      return { ...reply, headers: { ...reply.headers, allow: METHODS.join(', ') } };
+      return { ...reply, headers: { ...reply.headers, allow: METHODS.join(', ') }, answers: false };
     }
     try {
-      const reply = replyOf(method, await answer());
-      failing = false;
-      return reply;
+      return replyOf(method, await answer());
     } catch (error) {
       failed(error);
-      return replyOf(method, { status: 500, contentType: TEXT, body: 'no answer; the log says why\n' });
+      const reply = replyOf(method, {
+        status: 500,
+        contentType: TEXT,
+        body: 'no answer; the log says why\n',
+      });
+      return { ...reply, answers: false };
     }
   }
 
@@ -100,11 +110,18 @@ export function httpHandler(
   function handle(request: NodeRequest, response?: unknown): undefined | Promise<Response> {
     if (!isNodeResponse(response)) return webReply(request);
     replyTo(request.method ?? '')
-      .then((reply) => write(response, reply))
+      .then((reply) => {
+        write(response, reply);
+        delivered(reply);
+      })
       .catch((error: unknown) => {
         // Whatever wraps the response (compression, sessions) may throw out of it, and nobody awaits a listener.
         failed(error);
-        response.destroy?.();
+        try {
+          response.destroy?.();
+        } catch {
+          // It is in the log already, and there is nothing left to close.
+        }
       });
     return undefined;
   }
@@ -116,8 +133,10 @@ export function httpHandler(
         `${name} must be called with a Request, or with the request and the response of node:http, not with ${shown(request)}`,
       );
     }
-    const { status, headers, body } = await replyTo(method);
-    return new Response(body, { status, headers });
+    const reply = await replyTo(method);
+    const response = new Response(reply.body, { status: reply.status, headers: reply.headers });
+    delivered(reply);
+    return response;
   }
 
   return handle;
@@ -130,7 +149,7 @@ function replyOf(method: string, { status, contentType, body }: HttpAnswer): Rep
     'content-length': String(bytes.byteLength),
     'cache-control': 'no-store',
   };
-  return { status, headers, body: method === 'HEAD' ? undefined : bytes };
+  return { status, headers, body: method === 'HEAD' ? undefined : bytes, answers: true };
 }
 
 /** Bun, Deno and Next hand over something of their own as the second argument, so its presence says nothing. */

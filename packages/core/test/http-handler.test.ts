@@ -243,3 +243,24 @@ test('it fits where servers and frameworks ask for a function', async () => {
   // Express takes a function of four parameters for one that handles errors.
   expect(fitting[0]).toHaveLength(2);
 });
+
+test('a response that always throws is logged once, and so is one that cannot be ended either', async () => {
+  const { handler, lines } = recorded(() => HELLO);
+  const broken = {
+    headersSent: false,
+    writableEnded: false,
+    destroyed: false,
+    writeHead: vi.fn(() => {
+      throw new Error('compression');
+    }),
+    end: () => undefined,
+    destroy: () => {
+      throw new Error('destroyed before');
+    },
+  };
+  for (const times of [1, 2, 3]) {
+    handler({ method: 'GET' }, broken);
+    await vi.waitFor(() => expect(broken.writeHead).toHaveBeenCalledTimes(times));
+  }
+  expect(lines).toHaveLength(1);
+});

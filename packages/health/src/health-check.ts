@@ -22,7 +22,8 @@ export function checkedChecks(checks: readonly HealthCheck[]): readonly HealthCh
     // The value itself may be a URL with a password in it.
     throw new ConfigurationError(`checks must be a list of health checks, not of type ${typeof checks}`);
   }
-  const named = checks.map((one: HealthCheck, index): HealthCheck => {
+  // Array.from, since map passes over a hole.
+  const named = Array.from(checks, (one: HealthCheck | undefined, index): HealthCheck => {
     if (typeof one?.check !== 'function') {
       throw new ConfigurationError(
         `check ${index + 1} must have a name and a method check, and is ${shown(one)}; a connection becomes one with new BrokerHealth(mq)`,

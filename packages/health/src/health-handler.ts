@@ -17,13 +17,13 @@ import type { HealthReport } from './health-report.ts';
 /** Options of {@link healthHandler}. */
 export interface HealthHandlerOptions {
   /**
-   * How long an answer may take, at least 1 ms. Default 5 s for a list of checks, 3 s for a connection. Keep it below the
-   * time-out of the probe that asks, or nobody reads the reason.
+   * How long the checks have, at least 1 ms. Default 5 s for a list of them. A connection is given 3 s by default, and 2 s more
+   * to say so itself before it is given up. Keep these below the time-out of the probe that asks, or nobody reads the reason.
    */
   readonly timeout?: Duration | undefined;
   /** Whether the facts are answered too. They name queues, and whatever your own checks say. Default: false. */
   readonly parts?: boolean | undefined;
-  /** Gets one line when an answer cannot be written. `console` by default. */
+  /** Gets one line when answers begin to fail, or parts cannot be written. `console` by default. */
   readonly logger?: Pick<Logger, 'error'> | undefined;
 }
 
@@ -54,10 +54,10 @@ export function healthHandler(
     throw new ConfigurationError(`parts must be true or false, not ${shown(parts)}`);
   }
   const ask = reporter(checks, timeout);
+  const text = parts ? partsWriter(logger) : withoutParts;
   const answer = async (): Promise<HttpAnswer> => {
     const report = await ask();
-    const body = parts ? withParts(report, logger) : withoutParts(report);
-    return { status: report.healthy ? 200 : 503, contentType: 'application/json', body };
+    return { status: report.healthy ? 200 : 503, contentType: 'application/json', body: text(report) };
   };
   let open: Promise<HttpAnswer> | undefined;
   const shared = (): Promise<HttpAnswer> => {
@@ -93,13 +93,28 @@ function withoutParts({ status, detail }: HealthReport): string {
   return JSON.stringify({ status, detail });
 }
 
-/** A check of the application's own may have put anything there. No service is out of rotation for that. */
-function withParts(report: HealthReport, logger: Pick<Logger, 'error'>): string {
-  const { status, detail, parts } = report;
-  try {
-    return JSON.stringify({ status, detail, parts });
-  } catch (error) {
-    logger.error('healthHandler left out parts that cannot be written as JSON', { error });
-    return withoutParts(report);
-  }
+/**
+ * A check of the application's own may have put anything there. No service is out of rotation for that, or for a log that
+ * fails.
+ */
+function partsWriter(logger: Pick<Logger, 'error'>): (report: HealthReport) => string {
+  let failing = false;
+  return (report) => {
+    const { status, detail, parts } = report;
+    try {
+      const text = JSON.stringify({ status, detail, parts });
+      failing = false;
+      return text;
+    } catch (error) {
+      if (!failing) {
+        failing = true;
+        try {
+          logger.error('healthHandler leaves out parts that cannot be written as JSON', { error });
+        } catch {
+          // The answer matters more.
+        }
+      }
+      return withoutParts(report);
+    }
+  };
 }

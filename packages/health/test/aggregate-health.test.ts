@@ -283,6 +283,11 @@ describe('it is refused', () => {
       'check 1 must have a name and a method check, and is an object; a connection becomes one with new BrokerHealth(mq)',
     ],
     [
+      'for a hole in the list',
+      [Object.assign(new Array(2), { 0: ok })],
+      'check 2 must have a name and a method check, and is undefined',
+    ],
+    [
       'for a gap in the list',
       [[ok, undefined]],
       'check 2 must have a name and a method check, and is undefined',

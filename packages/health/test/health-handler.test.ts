@@ -152,16 +152,29 @@ test('facts that are not JSON are left out, and cost no instance its place', asy
   round['self'] = round;
   for (const parts of [{ free: 5n }, round]) {
     const check = answeringAnything('disk', { status: 'up', detail: 'nearly full', parts });
-    const response = await healthHandler([check], { parts: true, logger: { error } })(ready());
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ status: 'up', detail: 'disk: nearly full' });
+    const handler = healthHandler([check], { parts: true, logger: { error } });
+    for (let probe = 0; probe < 3; probe += 1) {
+      const response = await handler(ready());
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ status: 'up', detail: 'disk: nearly full' });
+    }
   }
+  // One line for each handler: it is probed every few seconds.
   expect(error.mock.calls).toEqual(
     [1, 2].map(() => [
-      'healthHandler left out parts that cannot be written as JSON',
+      'healthHandler leaves out parts that cannot be written as JSON',
       { error: expect.any(TypeError) },
     ]),
   );
+});
+
+test('a log that fails costs no instance its place', async () => {
+  const error = (): never => {
+    throw new Error('no disk');
+  };
+  const check = answeringAnything('disk', { status: 'up', parts: { free: 5n } });
+  const response = await healthHandler([check], { parts: true, logger: { error } })(ready());
+  expect(response.status).toBe(200);
 });
 
 describe('it is refused', () => {

@@ -37,5 +37,7 @@ Object.defineProperty(NullObserver.prototype, NULL_OBSERVER, { value: true });
  * {@link NullObserver} of any copy of this package, and for nothing else.
  */
 export function isNullObserver(observer: Observer): boolean {
-  return (observer as unknown as Record<symbol, unknown>)[NULL_OBSERVER] === true;
+  // Its own prototype only: a subclass has methods of its own.
+  const prototype: object | null = Object.getPrototypeOf(observer);
+  return prototype !== null && Object.hasOwn(prototype, NULL_OBSERVER);
 }

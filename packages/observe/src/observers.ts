@@ -26,9 +26,16 @@ export function observers(...given: readonly Observer[] | Listed): Observer {
   const logger = options?.logger ?? console;
   const guarded = all.map((one) => guardObserver(one, logger));
   const told = guarded.filter((one) => !isNullObserver(one));
-  checkOnce(all.filter((one) => !isNullObserver(one)));
-  return told.length === 0 ? new NullObserver() : told.reduce((first, second) => new Both(first, second));
+  const sources = all.filter((one) => !isNullObserver(one)).flatMap((one) => SOURCES.get(one) ?? [one]);
+  checkOnce(sources);
+  if (told.length === 0) return new NullObserver();
+  const together = told.reduce((first, second) => new Both(first, second));
+  SOURCES.set(together, sources);
+  return together;
 }
+
+/** Those that were given, by what was made of them: one that is given again further in would be told twice too. */
+const SOURCES: WeakMap<Observer, readonly Observer[]> = new WeakMap();
 
 type Listed = readonly [all: readonly Observer[], options?: ObserversOptions | undefined];
 

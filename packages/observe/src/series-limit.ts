@@ -85,11 +85,15 @@ export function warnOfFull(logger: Pick<Logger, 'warn'>): (full: FullMetric) => 
     const consequence = replaced
       ? `in new ones ${label} reads "other"`
       : `new ones are left out; most values are those of ${label}`;
-    logger.warn(`${metric} has ${maxSeries} label sets, as many as maxSeries allows: ${consequence}`, {
-      metric,
-      maxSeries,
-      label,
-    });
+    try {
+      logger.warn(`${metric} has ${maxSeries} label sets, as many as maxSeries allows: ${consequence}`, {
+        metric,
+        maxSeries,
+        label,
+      });
+    } catch {
+      // A log that fails is no reason to lose the sample.
+    }
   };
 }
 

@@ -21,7 +21,10 @@ it.each(BACKLOG_METRICS)(
   },
 );
 
-// Seed 003: "jobs_depth{kind}", "jobs_oldest_age_seconds{kind}", "jobs_completed_total{kind}", "jobs_dead_length".
+// jobs_depth{kind="render_tickets"}                300      # lag + pending, by kind
+// jobs_oldest_age_seconds{kind="render_tickets"}    61       # now - timestamp of the oldest unfinished id
+// jobs_completed_total{kind="render_tickets"}       200      # a counter; the dashboard draws its rate: 2/s
+// jobs_dead_length                                   0        # XLEN jobs:dead
 it.each([
   ['jobs_depth', ['kind']],
   ['jobs_oldest_age_seconds', ['kind']],

@@ -174,6 +174,16 @@ describe('Metrics past maxSeries', () => {
     ]);
   });
 
+  it('counts the sample that reached the limit, also where the log fails', () => {
+    const warn = (): never => {
+      throw new Error('no disk');
+    };
+    const metrics = new Metrics({ maxSeries: 1, logger: { warn } });
+    metrics.count('m', 1, { 'routing.key': 'a' });
+    metrics.count('m', 1, { 'routing.key': 'b' });
+    expect(metrics.counts.get('m{routing.key="other"}')).toBe(1);
+  });
+
   it('warns once for each metric, and names the label', () => {
     const { metrics, warnings } = filled();
     expect(warnings).toEqual([

@@ -128,6 +128,7 @@ describe('it is refused', () => {
     ['nothing where an observer should be', [metrics, undefined], 'missing: count, observe, gauge'],
     ['a list within the arguments', [metrics, [metrics]], 'missing: count, observe, gauge'],
     ['one that is given twice', [metrics, new NullObserver(), metrics], 'observer 2 of 2 was given before'],
+    ['one that is given again further in', [metrics, observers(new Metrics(), metrics)], 'was given before'],
     ['an option that nobody reads', [[metrics], { log: silent }], 'has no option "log"'],
     ['a logger where the options should be', [[metrics], 'console'], 'must be an object, not "console"'],
   ])('%s', ([, given, words]) => {
@@ -135,4 +136,16 @@ describe('it is refused', () => {
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(words);
   });
+});
+
+test('an observer of a class that begins with NullObserver is told', () => {
+  const told = vi.fn();
+  class Counting extends NullObserver {
+    override count(metric: string): void {
+      told(metric);
+    }
+  }
+  expect(isNullObserver(new Counting())).toBe(false);
+  observers(new Counting(), new Metrics()).count('x', 1, {});
+  expect(told).toHaveBeenCalledWith('x');
 });
