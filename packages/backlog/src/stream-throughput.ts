@@ -47,8 +47,11 @@ export class StreamThroughput implements BacklogSource {
 
   async read(signal?: AbortSignal): Promise<BacklogReading> {
     const isFirst = this.#position === undefined;
-    const dead = await this.#deadSince(isFirst);
+    // The one side or the other, so that what is given up meanwhile is never taken for completed: the counter could not take
+    // it back.
+    if (isFirst) this.#deadPosition = await this.#lastDead();
     const reading = await this.#source.read(signal);
+    const dead = isFirst ? new Map<string, number>() : await this.#deadSince();
     const position = reading.position ?? '0-0';
     const arrived = isFirst
       ? new Map<string, number>()
@@ -78,12 +81,16 @@ export class StreamThroughput implements BacklogSource {
     return { ...reading, kinds };
   }
 
-  async #deadSince(isFirst: boolean): Promise<ReadonlyMap<string, number>> {
+  async #lastDead(): Promise<string> {
     const [last] = asList(await this.#call('XREVRANGE', this.#deadStream, '+', '-', 'COUNT', '1'));
     const [id] = asList(last);
+    return id === undefined ? this.#deadPosition : String(id);
+  }
+
+  async #deadSince(): Promise<ReadonlyMap<string, number>> {
     const from = this.#deadPosition;
-    if (id !== undefined) this.#deadPosition = String(id);
-    return isFirst || id === undefined ? new Map() : this.#countKinds(this.#deadStream, from, String(id));
+    this.#deadPosition = await this.#lastDead();
+    return this.#countKinds(this.#deadStream, from, this.#deadPosition);
   }
 
   async #countKinds(stream: string, after: string, to: string): Promise<ReadonlyMap<string, number>> {
