@@ -15,6 +15,7 @@ import {
   PublishError,
   PublishingPausedError,
   RequestTimeoutError,
+  ResponderError,
   TimeoutError,
   TopologyError,
   UnsupportedError,
@@ -49,6 +50,7 @@ const ERRORS: Readonly<Record<ErrorCode, AceMQError>> = {
   ACEMQ_DECODE: new DecodeError(''),
   ACEMQ_FATAL: new FatalError(''),
   ACEMQ_REQUEST_TIMEOUT: new RequestTimeoutError(''),
+  ACEMQ_RESPONDER: new ResponderError(''),
 };
 
 /** The values of exported constants whose names start so. */

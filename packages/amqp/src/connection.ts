@@ -3,6 +3,7 @@ import {
   type BrokerEndpoint,
   BrokerRefusedError,
   type Clock,
+  type Codec,
   ConfigurationError,
   ConnectError,
   ConnectionClosedError,
@@ -82,11 +83,14 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   readonly origin: string;
   /** Who is told the numbers; does nothing unless `connect` was given one. */
   readonly observer: Observer;
+  /** The time that it goes by: that of its transport, or the machine's. */
+  readonly clock: Clock;
+  /** Reads and writes the payloads wherever no other is given. */
+  readonly codec: Codec;
   /** Does nothing until an adapter sets it. */
   tracing: Tracing = NO_TRACING;
 
   readonly #options: ResolvedConnectOptions;
-  readonly #clock: Clock;
   readonly #interceptors = new Interceptors();
   readonly #topology: RestoredTopology;
   readonly #consumers = new Set<Consumer>();
@@ -100,7 +104,8 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
 
   private constructor(transport: Transport, options: ResolvedConnectOptions, clock: Clock) {
     this.#options = options;
-    this.#clock = clock;
+    this.clock = clock;
+    this.codec = options.codec;
     this.name = options.name;
     this.origin = options.origin;
     this.observer = options.observer;
@@ -254,12 +259,12 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     return new Publisher<T>(
       {
         origin: this.origin,
-        clock: this.#clock,
+        clock: this.clock,
         publishing: this.#publishing,
         interceptors: this.#interceptors,
         telemetry: this.#publishTelemetry,
       },
-      resolvePublisherOptions(options, this.#options.codec),
+      resolvePublisherOptions(options, this.codec),
     );
   }
 
@@ -279,7 +284,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
 
   /** Encodes a payload as a publisher of this connection would. Throws `EncodeError`. */
   encode(payload: unknown, options: RecordOptions = {}): EncodedPayload {
-    const codec = options.codec ?? this.#options.codec;
+    const codec = options.codec ?? this.codec;
     return { body: encodeWith(codec, payload), contentType: codec.contentType };
   }
 
@@ -325,7 +330,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
       options: resolved,
       publishing: this.#publishing,
       telemetry: new ConsumeTelemetry(this.observer, queue, this.#inFlight),
-      clock: this.#clock,
+      clock: this.clock,
       logger: this.#options.logger,
       random: Math.random,
       closeTimeout: this.#options.closeTimeout,
@@ -438,7 +443,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   async #close(timeout: number): Promise<CloseReport> {
     let timer: Timer | undefined;
     const deadline = new Promise<void>((resolve) => {
-      timer = this.#clock.after(timeout, resolve);
+      timer = this.clock.after(timeout, resolve);
     });
     this.#topology.stop();
     const consumers = [...this.#consumers];
@@ -483,7 +488,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
 
   #healthFacts(): HealthFacts {
     return {
-      now: this.#clock.now(),
+      now: this.clock.now(),
       closed: this.#closing !== undefined,
       state: this.state,
       links: this.#links.standings,

@@ -1,4 +1,4 @@
-import type { Span, SpanOptions, Tracing } from '@acemq/core';
+import type { Envelope, Span, SpanOptions, Tracing } from '@acemq/core';
 
 const NO_SPAN: Span = Object.freeze({ attribute(): void {}, event(): void {}, fail(): void {} });
 
@@ -7,4 +7,5 @@ export const NO_TRACING: Tracing = Object.freeze({
   propagationHeaders: (): Record<string, string> => ({}),
   event(): void {},
   span: <T>(_name: string, _options: SpanOptions, work: (span: Span) => T): T => work(NO_SPAN),
+  request: <T>(_destination: string, _envelope: Envelope, work: () => Promise<T>): Promise<T> => work(),
 });

@@ -22,10 +22,7 @@ function doingAfter(count: { left: number }, deed: () => Promise<unknown>): Redi
 }
 
 /** The readings, and how many commands the first two took, when a job is given up after command `at` of reading `of`. */
-async function watched(
-  of: number,
-  at: number,
-): Promise<{ completed: (number | undefined)[]; commands: number }> {
+async function watched(of: number, at: number): Promise<{ completed: unknown[]; commands: number }> {
   const stream = await ownStream(redis);
   await fill(redis, stream, 'a', 20, Date.now() - 1000);
   const [[, [[id]]]] = (await redis.xreadgroup(
@@ -42,7 +39,7 @@ async function watched(
     `${stream}:dead`,
     'kind',
   );
-  const completed: (number | undefined)[] = [];
+  const completed: unknown[] = [];
   let commands = 0;
   for (let reading = 1; reading <= 3; reading++) {
     if (reading === of) count.left = at;

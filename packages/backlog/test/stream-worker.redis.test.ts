@@ -317,6 +317,7 @@ it('the wait and the work are spans under the request, and a job hands its own c
   const tracing: Tracing = {
     propagationHeaders: () => ({ traceparent: active, tracestate: 'a=b' }),
     event() {},
+    request: (_destination, _envelope, work) => work(),
     span<T>(name: string, { parent, startTime }: SpanOptions, work: (span: Span) => T): T {
       const record: (typeof spans)[number] = { name, parent, startTime };
       spans.push(record);

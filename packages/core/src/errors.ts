@@ -29,7 +29,8 @@ export type ErrorCode =
   | 'ACEMQ_ENCODE'
   | 'ACEMQ_DECODE'
   | 'ACEMQ_FATAL'
-  | 'ACEMQ_REQUEST_TIMEOUT';
+  | 'ACEMQ_REQUEST_TIMEOUT'
+  | 'ACEMQ_RESPONDER';
 
 /** What every error of the library may be given besides its message. */
 export interface ErrorDetails {
@@ -343,6 +344,27 @@ export class RequestTimeoutError extends AceMQError {
   }
 }
 brand(RequestTimeoutError, 'RequestTimeoutError');
+
+/** What a {@link ResponderError} says besides its message. */
+export interface ResponderErrorDetails extends ErrorDetails {
+  /** What the responder called it, such as `RangeError`; undefined where it said no type. */
+  readonly type?: string | undefined;
+}
+
+/**
+ * A request that its responder could not answer: the message is the responder's own words. Its work may have been done in
+ * part. `ACEMQ_RESPONDER`.
+ */
+export class ResponderError extends AceMQError {
+  /** What the responder called it, such as `RangeError`; undefined where it said no type. */
+  readonly type: string | undefined;
+
+  constructor(message: string, details: ResponderErrorDetails = {}) {
+    super('ACEMQ_RESPONDER', message, details);
+    this.type = details.type;
+  }
+}
+brand(ResponderError, 'ResponderError');
 
 /** How far a `cause` chain is followed: longer than any real one, and an end to one that runs in a circle. */
 const LONGEST_CAUSE_CHAIN = 32;

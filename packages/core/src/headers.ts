@@ -58,6 +58,8 @@ export const HEADER_REPLAYED_AT = 'acemq-replayed-at';
 export const HEADER_REPLAY_COUNT = 'acemq-replay-count';
 /** Where a reply to it belongs: text, beside the AMQP property. */
 export const HEADER_REPLY_TO = 'acemq-reply-to';
+/** Why a request could not be answered, on the reply: `TypeName: message`, text. */
+export const HEADER_REPLY_ERROR = 'acemq-error';
 /** The itinerary of a message that carries its own: JSON text. */
 export const HEADER_ROUTING_SLIP = 'acemq-routing-slip';
 

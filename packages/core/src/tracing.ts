@@ -1,3 +1,5 @@
+import type { Envelope } from './envelope.ts';
+
 /** What kind of work a span stands for. */
 export type SpanKind = 'internal' | 'client' | 'server' | 'producer' | 'consumer';
 
@@ -33,4 +35,10 @@ export interface Tracing {
   event(name: string, attributes?: Readonly<Record<string, AttributeValue>>): void;
   /** Runs `work` inside a span that ends when `work` has settled. Passes on its result and its error. */
   span<T>(name: string, options: SpanOptions, work: (span: Span) => T): T;
+  /**
+   * Runs a request and the wait for its answer inside a span of its own, `<destination> request`, that ends with an
+   * outcome: `answered`, `timed_out` or `failed`. Does without one where `work` already runs inside such a span, which the
+   * caller opened. Passes on the result and the error.
+   */
+  request<T>(destination: string, envelope: Envelope, work: () => Promise<T>): Promise<T>;
 }

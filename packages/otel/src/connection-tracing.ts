@@ -14,7 +14,11 @@ const KINDS = Object.freeze({
 });
 
 /** What a connection's `tracing` is once the adapter is installed. */
-export function connectionTracing(spans: Spans, propagation: Propagation): Tracing {
+export function connectionTracing(
+  spans: Spans,
+  propagation: Propagation,
+  request: Tracing['request'],
+): Tracing {
   return Object.freeze({
     propagationHeaders: () => propagation.headers(currentContext()),
     event: (name, attributes = {}) => spans.current(currentContext()).event(name, attributes),
@@ -29,6 +33,7 @@ export function connectionTracing(spans: Spans, propagation: Propagation): Traci
       });
       return runToItsEnd(span, () => within(context, () => work(traced(span))));
     },
+    request,
   } satisfies Tracing);
 }
 

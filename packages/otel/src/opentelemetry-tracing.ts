@@ -7,7 +7,7 @@ import {
   TimeoutError,
 } from '@acemq/core';
 import { OUTCOME_ANSWERED, OUTCOME_FAILED, OUTCOME_TIMED_OUT } from '@acemq/observe';
-import { SpanKind } from '@opentelemetry/api';
+import { createContextKey, SpanKind } from '@opentelemetry/api';
 import type { Conventions } from './attribute-conventions.ts';
 import { currentContext, within } from './carried-context.ts';
 import { connectionTracing } from './connection-tracing.ts';
@@ -31,6 +31,9 @@ import { publishInterceptor } from './publish-span.ts';
 import { NO_SERVER, serverOf } from './server.ts';
 import { Spans } from './spans.ts';
 import { type OpenTelemetryTracingOptions, resolveTracing } from './tracing-options.ts';
+
+/** Tells a requester that its caller has opened the span of the request already. */
+const IN_REQUEST = createContextKey('acemq request span');
 
 /**
  * Traces through the OpenTelemetry API. Exports nothing by itself: that is for the SDK that the application sets up,
@@ -64,7 +67,9 @@ export class OpenTelemetryTracing {
     const server = serverOf(connection, this.#conventions);
     connection.interceptPublish(publishInterceptor(this.#spans, this.#propagation, server));
     connection.interceptConsume(consumeInterceptor(this.#spans, this.#propagation, server, this.#queueWait));
-    connection.tracing = connectionTracing(this.#spans, this.#propagation);
+    connection.tracing = connectionTracing(this.#spans, this.#propagation, (destination, envelope, work) =>
+      currentContext().getValue(IN_REQUEST) === true ? work() : this.requestSpan(destination, envelope, work),
+    );
     return connection;
   }
 
@@ -90,7 +95,7 @@ export class OpenTelemetryTracing {
       attributes: this.#spans.about(destination, 'request', envelope),
     });
     try {
-      const answer = await within(context, work);
+      const answer = await within(context.setValue(IN_REQUEST, true), work);
       span.outcome(OUTCOME_ANSWERED);
       return answer;
     } catch (error) {
