@@ -218,9 +218,17 @@ function text(value: string | undefined, field: string): string | undefined {
   return value;
 }
 
+/** Half of a surrogate pair, which UTF-8 cannot say: written, two such ids may become one. */
+const ILL_FORMED = /\p{Surrogate}/u;
+
 /** It leaves as the message id too, for which AMQP has 255 bytes. */
 function identity(value: string | undefined): string | undefined {
   const id = text(value, 'id');
+  if (id !== undefined && ILL_FORMED.test(id)) {
+    throw new ConfigurationError(
+      `id must be well-formed text, and has half of a surrogate pair: ${shown(cutText(id, 40))}`,
+    );
+  }
   if (id !== undefined && !isShortText(id)) {
     throw new ConfigurationError(
       `id must be text of at most ${LONGEST_NAME} bytes, and begins ${shown(cutText(id, 40))}`,

@@ -113,6 +113,7 @@ describe('creating an envelope', () => {
       'at least 1',
     );
     expectRefusal(() => createEnvelope({ route: ['a,b'] }, defaults), 'ACEMQ_CONFIGURATION', '"a,b"');
+    expectRefusal(() => createEnvelope({ id: 'o\ud800' }, defaults), 'ACEMQ_CONFIGURATION', 'surrogate');
   });
 
   it('refuses headers under the prefix of the library', () => {

@@ -1,6 +1,7 @@
 import {
   type Ack,
   accept,
+  ConfigurationError,
   type Duration,
   type Handler,
   inProgress,
@@ -11,7 +12,7 @@ import {
 import { failureOf, type SqlExecutor, type SqlTransaction, withLockWait } from '@acemq/sql';
 import { type KeyOptions, keyReader } from './message-key.ts';
 import type { SqlInbox } from './sql-inbox.ts';
-import type { Claim } from './store.ts';
+import type { Claim, InboxKey } from './store.ts';
 
 /** A handler that does all its writing in the transaction that it is given. It neither commits nor rolls back. */
 export type TransactionHandler<T, Tx> = (message: Message<T>, tx: Tx) => Ack | Promise<Ack>;
@@ -69,6 +70,20 @@ export function idempotentTransaction<T, Tx>(
   const lockWait = milliseconds(options.lockWait ?? '5s', 'lockWait', { min: 1 });
   const open = options.open ?? openedBy<Tx>(store, lockWait);
 
+  // Where the transaction is ours, the answer to COMMIT says so on PostgreSQL, and SQLite ends none of itself.
+  const mayEndUnnoticed = options.open !== undefined || store.database.dialect === 'mysql';
+
+  async function checkOpen(executor: SqlExecutor, key: InboxKey): Promise<void> {
+    let isOpen = false;
+    let cause: unknown;
+    try {
+      isOpen = await store.isClaimedWithin(executor, key);
+    } catch (error) {
+      cause = error;
+    }
+    if (!isOpen) throw new ConfigurationError(SWALLOWED, { cause });
+  }
+
   return async (message) => {
     const key = keyOf(message);
     let begun = false;
@@ -83,8 +98,9 @@ export function idempotentTransaction<T, Tx>(
         const answer = await claimed(executor);
         if (answer !== 'claimed') throw rollBack(answer === 'duplicate' ? accept() : inProgress());
         const ack = await handler(message, tx);
-        if (isAck(ack) && ack.decision === 'accept') return ack;
-        throw rollBack(ack);
+        if (!isAck(ack) || ack.decision !== 'accept') throw rollBack(ack);
+        if (mayEndUnnoticed) await checkOpen(executor, key);
+        return ack;
       });
     } catch (error) {
       if (decided !== undefined) return decided.ack;
@@ -104,6 +120,9 @@ export function idempotentTransaction<T, Tx>(
     }
   };
 }
+
+const SWALLOWED =
+  'the transaction was ended before the handler accepted: a statement in it had failed, and the error was not thrown on';
 
 function openedBy<Tx>({ database }: SqlInbox, lockWait: number): OpenTransaction<Tx> {
   // Of the others only the claim is to wait no longer, not what the handler does.

@@ -36,6 +36,11 @@ export interface SqlInbox<Connection = unknown> extends InboxStore {
    */
   claimWithin(tx: SqlExecutor, key: InboxKey): Promise<Claim['answer']>;
   /**
+   * Whether that transaction, in which `claimWithin` answered `claimed`, is still the same and can be committed. It is not
+   * after a statement that ended it: any that fails on PostgreSQL (where this rejects), one that met a deadlock on MySQL.
+   */
+  isClaimedWithin(tx: SqlExecutor, key: InboxKey): Promise<boolean>;
+  /**
    * Makes the table, or brings it up to this version. For who has no tool of their own for that; the files are in the
    * folder `sql` of the package.
    *
@@ -103,6 +108,11 @@ class DatabaseInbox<Connection> implements SqlInbox<Connection> {
 
   claimWithin(tx: SqlExecutor, key: InboxKey): Promise<Claim['answer']> {
     return this.#claimed(tx, key, null, this.#times.keep);
+  }
+
+  async isClaimedWithin(tx: SqlExecutor, key: InboxKey): Promise<boolean> {
+    const [row] = (await tx.run(this.#statements.look(key))).rows;
+    return row !== undefined && textOrNullIn(row, 'owner') === null;
   }
 
   async confirm(key: InboxKey, owner: string): Promise<boolean> {

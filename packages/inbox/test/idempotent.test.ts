@@ -105,6 +105,7 @@ describe('idempotent', () => {
     ['256 bytes long', 'x'.repeat(256)],
     ['more bytes than letters', 'é'.repeat(128)],
     ['cut by a zero byte', 'a\0b'],
+    ['half of a surrogate pair', 'a\ud800b'],
   ])('a key that is %s is fatal, and the handler does not run', async (_what, key) => {
     const handler = counting(accept());
     const once = idempotent(handler, memoryInbox(), { key: () => key as string });

@@ -1,6 +1,6 @@
 import { accept, retry } from '@acemq/core';
 import { failureOf, sql } from '@acemq/sql';
-import { pgDatabase, postgres } from '@acemq/sql/pg';
+import { pgDatabase, pgExecutor, postgres } from '@acemq/sql/pg';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idempotentTransaction, type SqlInbox } from '../src/index.ts';
@@ -109,5 +109,39 @@ describe('PostgreSQL', () => {
       ),
     ).toBe(true);
     expect(runs).toBe(1);
+  });
+
+  it('a failed statement that the handler swallows is no acceptance, whoever opened the transaction', async () => {
+    const id = ownName('m');
+    const handler = idempotentTransaction<unknown, pg.PoolClient>(
+      async (_message, client) => {
+        await client.query(`update ${name}_stock set n = n + 1 where id = 1`);
+        await client.query('select 1 from no_such_table').catch(() => undefined);
+        return accept();
+      },
+      inbox,
+      {
+        open: async (work) => {
+          const client = await pool.connect();
+          try {
+            await client.query('begin');
+            const answer = await work(client, pgExecutor(client));
+            await client.query('commit');
+            return answer;
+          } catch (error) {
+            await client.query('rollback');
+            throw error;
+          } finally {
+            client.release();
+          }
+        },
+      },
+    );
+    const before = (await pool.query(`select n from ${name}_stock`)).rows;
+    await expect(Promise.resolve(handler(messageOf({}, { id })))).rejects.toThrow(
+      'a statement in it had failed, and the error was not thrown on',
+    );
+    expect((await pool.query(`select n from ${name}_stock`)).rows).toEqual(before);
+    expect((await pool.query(`select 1 from ${name} where message_id = $1`, [id])).rowCount).toBe(0);
   });
 });

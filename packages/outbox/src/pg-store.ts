@@ -32,6 +32,7 @@ const flavour: SqlFlavour = {
   dialect: postgres,
   migration: '@acemq/outbox/sql/postgres/001_outbox.sql',
   folder: new URL('../sql/postgres/', import.meta.url),
+  isolation: 'read committed',
   records: ({ records }) => records,
   // A condition that no index is searched with: the planner would give up the order for it.
   inLanes: (mask) => sql`((${mask}::bigint >> lane) & 1) = 1`,

@@ -1,6 +1,6 @@
 import type { PgTransaction } from '@acemq/sql/pg';
-import type pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { PgOutboxStore } from '../src/pg.ts';
 import { record } from '../src/record.ts';
 import { inTransaction, onPostgres, pool, tableName } from './on-postgres.ts';
@@ -82,5 +82,22 @@ describe('a store for PostgreSQL', () => {
     await client.query('commit');
     client.release();
     expect(await store.writers()).toEqual({ running: [], unsure: false });
+  });
+
+  test('lanes are leased by several at once where the database isolates transactions as strictly as it can', async () => {
+    const { table } = await onPostgres();
+    const strict = new pg.Pool({
+      connectionString: process.env['POSTGRES_URL'],
+      max: 8,
+      options: '-c default_transaction_isolation=serializable',
+    });
+    onTestFinished(() => strict.end());
+    const store = new PgOutboxStore(strict, { table });
+    const relays = Array.from({ length: 8 }, (_, index) => `relay-${index}`);
+    for (let round = 0; round < 5; round++) {
+      const leases = await Promise.all(relays.map((relay) => store.lease(relay, 60_000)));
+      const lanes = leases.flatMap((lease) => lease.lanes);
+      expect(new Set(lanes).size).toBe(lanes.length);
+    }
   });
 });
