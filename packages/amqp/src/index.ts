@@ -23,7 +23,7 @@ export { byContentType } from './codecs/by-content-type.ts';
 export { bytesCodec } from './codecs/bytes.ts';
 export { jsonCodec } from './codecs/json.ts';
 export { textCodec } from './codecs/text.ts';
-export type { SchemaIssue, SchemaResult, StandardSchema } from './codecs/schema.ts';
+export type { SchemaIssue, SchemaResult, StandardSchema } from '@acemq/core';
 
 // The transport to RabbitMQ.
 export { type AmqplibOptions, amqplibTransport, type Credentials, type TlsOptions } from './amqplib/index.ts';

@@ -4,9 +4,9 @@ import {
   type Duration,
   type HeaderTable,
   milliseconds,
+  type StandardSchema,
   shown,
 } from '@acemq/core';
-import type { StandardSchema } from './codecs/schema.ts';
 
 /** The option as a whole number within its range, or the default. */
 export function wholeNumber(

@@ -2,7 +2,10 @@ import {
   accept,
   type Codec,
   ConfigurationError,
+  checkIncoming,
+  checkOutgoing,
   DecodeError,
+  describeIssues,
   EncodeError,
   type Message,
   topology,
@@ -14,7 +17,6 @@ import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { DEFAULT_CODEC } from '../src/codecs/by-content-type.ts';
-import { checkIncoming, checkOutgoing, describeIssues } from '../src/codecs/schema.ts';
 import { byContentType, bytesCodec, jsonCodec, type StandardSchema, textCodec } from '../src/index.ts';
 import { onMemory, type Setting } from './setting.ts';
 

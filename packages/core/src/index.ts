@@ -132,6 +132,8 @@ export { shown } from './shown.ts';
 
 // What adapters are written against.
 export type { Codec } from './codec.ts';
+export { checkIncoming, checkOutgoing, describeIssues } from './schema.ts';
+export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
 export type {
   ConsumeContext,
   ConsumeInterceptor,

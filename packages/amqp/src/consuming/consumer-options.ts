@@ -8,9 +8,9 @@ import {
   RetryLadder,
   RetryPolicy,
   renderDelay,
+  type StandardSchema,
   shown,
 } from '@acemq/core';
-import type { StandardSchema } from '../codecs/schema.ts';
 import { argumentsOf, requireMethods, schemaOf, signalOf, wholeNumber, yesOrNo } from '../option-checks.ts';
 import { LONGEST_WAIT_HERE } from './settler.ts';
 

@@ -4,6 +4,7 @@ import {
   type Clock,
   type Codec,
   type ConsumeInterceptor,
+  checkIncoming,
   DecodeError,
   type Delivery,
   type Envelope,
@@ -15,11 +16,11 @@ import {
   readEnvelope,
   retry,
   type Settlement,
+  type StandardSchema,
   settle,
   settleUndecodable,
   type Timer,
 } from '@acemq/core';
-import { checkIncoming, type StandardSchema } from '../codecs/schema.ts';
 import { runConsumeChain } from '../interceptors.ts';
 import { type ConsumeTelemetry, seconds } from '../telemetry.ts';
 import type { Reader } from './reader.ts';

@@ -7,8 +7,8 @@ import {
   type Duration,
   type EnvelopeFields,
   milliseconds,
+  type StandardSchema,
 } from '@acemq/core';
-import type { StandardSchema } from '../codecs/schema.ts';
 import { nonBlank, requireMethods, schemaOf, wholeNumber, yesOrNo } from '../option-checks.ts';
 
 /** What a publisher sends, and where to. `T` is the type of its payloads. */

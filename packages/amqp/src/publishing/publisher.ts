@@ -6,6 +6,7 @@ import {
   type Codec,
   ConfigurationError,
   checkOptions,
+  checkOutgoing,
   createEnvelope,
   type Envelope,
   type EnvelopeFields,
@@ -13,12 +14,12 @@ import {
   type PublishContext,
   PublishError,
   PublishingPausedError,
+  type StandardSchema,
   withEnvelope,
   writeHeaders,
 } from '@acemq/core';
 import { OUTCOME_FAILED, OUTCOME_REFUSED, type PublishOutcome } from '@acemq/observe';
 import { encodeWith } from '../codecs/encode-with.ts';
-import { checkOutgoing, type StandardSchema } from '../codecs/schema.ts';
 import { type Interceptors, runPublishChain } from '../interceptors.ts';
 import { signalOf, yesOrNo } from '../option-checks.ts';
 import { type PublishTelemetry, seconds } from '../telemetry.ts';

@@ -1,4 +1,4 @@
-import { DecodeError, EncodeError } from '@acemq/core';
+import { DecodeError, EncodeError } from './errors.ts';
 
 /**
  * The part of the Standard Schema interface (version 1) that is used here. Any validator that implements it
