@@ -1,4 +1,9 @@
-import { DEFAULT_ATTEMPT_BUCKETS, DEFAULT_DURATION_BUCKETS, METRICS } from '@acemq/observe';
+import {
+  DEFAULT_ATTEMPT_BUCKETS,
+  DEFAULT_DURATION_BUCKETS,
+  METRIC_JOBS_DEPTH,
+  METRICS,
+} from '@acemq/observe';
 import {
   AggregationTemporality,
   DataPointType,
@@ -58,6 +63,15 @@ describe('OpenTelemetryObserver', () => {
       }
     },
   );
+
+  it('hands on a gauge that nobody knows as NaN, and the number once it is known again', async () => {
+    const { observer, read } = kept();
+    const labels = { kind: 'render_tickets' };
+    for (const value of [7, Number.NaN]) observer.gauge(METRIC_JOBS_DEPTH, value, labels);
+    expect((await read()).get(METRIC_JOBS_DEPTH)?.dataPoints[0]?.value).toBeNaN();
+    observer.gauge(METRIC_JOBS_DEPTH, 3, labels);
+    expect((await read()).get(METRIC_JOBS_DEPTH)?.dataPoints[0]?.value).toBe(3);
+  });
 
   it('throws nothing that a meter throws', () => {
     const getMeter = (): never => {
