@@ -4,6 +4,7 @@ import {
   accept,
   type Codec,
   ConnectionLostError,
+  describeError,
   type Message,
   PublishError,
   type PublishErrorCode,
@@ -94,8 +95,7 @@ function hopError({ message, to }: Hop, error: unknown): PublishError {
   const words = `the run cannot go on to its next stop ${shown(nameOf(to))} (${place})`;
   const about = { exchange, routingKey, messageId: message.envelope.id };
   if (!(error instanceof PublishError)) {
-    const why = error instanceof Error ? error.message : String(error);
-    return new PublishError(`${words}: ${why}`, { ...about, cause: error });
+    return new PublishError(`${words}: ${describeError(error)}`, { ...about, cause: error });
   }
   const { code, reason, mayHaveArrived, retryable } = error;
   const details = { ...about, code: code as PublishErrorCode, reason, mayHaveArrived, retryable };
