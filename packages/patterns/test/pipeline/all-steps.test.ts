@@ -1,7 +1,7 @@
 import { BrokerRefusedError, ConfigurationError, fixed, type Message } from '@acemq/core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { next, Pipeline, type StepAnswer } from '../../src/pipeline/index.ts';
-import { onMemory, ownName } from './setting.ts';
+import { onMemory, ownName, until } from './setting.ts';
 
 const ALL = { one: () => next(), two: () => next(), three: () => next() };
 
@@ -16,7 +16,7 @@ describe('all steps in one process', () => {
       one: () => new Promise<StepAnswer>((resolve) => started.push(() => resolve(next()))),
     });
     await pipeline.send(mq, {});
-    await vi.waitFor(() => expect(started).toHaveLength(1));
+    await until(() => expect(started).toHaveLength(1));
     const closed = running.close();
     started[0]?.();
     expect(await closed).toEqual({ finished: true, unsettled: 0 });
@@ -43,7 +43,7 @@ describe('all steps in one process', () => {
       { concurrency: 2, steps: { two: { concurrency: 4, retry: fixed(2, '2m') } } },
     );
     await Promise.all(Array.from({ length: 20 }, () => pipeline.send(mq, {})));
-    await vi.waitFor(() => expect([most, active]).toEqual([4, 0]));
+    await until(() => expect([most, active]).toEqual([4, 0]));
     expect(broker.queues.map(({ name }) => name)).toEqual(
       expect.arrayContaining([`${pipeline.queue('one')}.retry.1m`, `${pipeline.queue('two')}.retry.2m`]),
     );
@@ -107,7 +107,7 @@ test('a handler may say what its payload is, and one that does not is given anyt
     },
   });
   await pipeline.send(mq, { n: 1 });
-  await vi.waitFor(() => expect(seen).toEqual([2]));
+  await until(() => expect(seen).toEqual([2]));
 });
 
 test('one step is refused that the pipeline does not have, or whose handler is none', async () => {

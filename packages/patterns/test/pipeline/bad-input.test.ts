@@ -1,7 +1,7 @@
 import { accept, fixed, type HeaderTable } from '@acemq/core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { followSlip, next, Pipeline, type StepAnswer, startSlip } from '../../src/pipeline/index.ts';
-import { onMemory, ownName, pulled, type Setting } from './setting.ts';
+import { onMemory, ownName, pulled, type Setting, until } from './setting.ts';
 
 const STEPS = ['validate', 'enrich', 'store'] as const;
 
@@ -22,7 +22,7 @@ async function atEnrich(
 
 /** Waits for the one dead letter of a queue, and gives the reason on it. */
 async function reasonIn({ mq }: Setting, queue: string): Promise<string> {
-  await vi.waitFor(async () => expect(await mq.messageCount(`${queue}.dlq`)).toBe(1));
+  await until(async () => expect(await mq.messageCount(`${queue}.dlq`)).toBe(1));
   const [dead] = await pulled(mq, `${queue}.dlq`);
   expect(await mq.messageCount(queue)).toBe(0);
   return String(dead?.headers['x-acemq-error']);
@@ -108,7 +108,7 @@ describe('a message that cannot be followed is dead-lettered with the reason, on
   test('a body that cannot be read is parked, as everywhere', async () => {
     const { mq, pipeline, queue, runs } = await atEnrich();
     await mq.publishRaw(pipeline.name, 'enrich', { body: Buffer.from('{'), contentType: 'application/json' });
-    await vi.waitFor(async () => expect(await mq.messageCount(`${queue}.parked`)).toBe(1));
+    await until(async () => expect(await mq.messageCount(`${queue}.parked`)).toBe(1));
     expect(runs()).toBe(0);
   });
 });
@@ -185,7 +185,7 @@ describe('a next stop that the message cannot be sent to', () => {
     );
     const other = await atEnrich();
     await other.mq.publisher({ exchange: other.pipeline.name, routingKey: 'enrich' }).send({});
-    await vi.waitFor(async () => expect(await other.mq.messageCount(other.pipeline.queue('store'))).toBe(1));
+    await until(async () => expect(await other.mq.messageCount(other.pipeline.queue('store'))).toBe(1));
     other.mq.interceptPublish(async ({ routingKey }, send) => {
       if (routingKey === 'store') throw new TypeError('not on a Sunday');
       await send();

@@ -1,6 +1,6 @@
 import { topology } from '@acemq/core';
 import { EVENT_PIPELINE_RUN_FINISHED, ATTR_RUN_AGE as OTEL_RUN_AGE } from '@acemq/otel';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ATTR_RUN_AGE,
   EVENT_RUN_FINISHED,
@@ -11,7 +11,7 @@ import {
   Pipeline,
   startSlip,
 } from '../../src/pipeline/index.ts';
-import { onManualTime, onMemory, ownName } from './setting.ts';
+import { onManualTime, onMemory, ownName, until } from './setting.ts';
 
 test('the event has the name and the age that the tracing adapter gives it', () => {
   expect([EVENT_RUN_FINISHED, ATTR_RUN_AGE]).toEqual([EVENT_PIPELINE_RUN_FINISHED, OTEL_RUN_AGE]);
@@ -32,7 +32,7 @@ describe('a run is counted once, at the step that it leaves the pipeline at,', (
     await clock.advance(2_500);
     await pipeline.run(mq, { one: () => next(), two: () => next(), [step]: answer });
     const labels = `outcome="${outcome}",pipeline="${pipeline.name}",step="${step}"`;
-    await vi.waitFor(() => expect(events).toHaveLength(1));
+    await until(() => expect(events).toHaveLength(1));
     const counted = [...metrics.counts].filter(([key]) => key.startsWith('acemq.pipeline.'));
     expect(counted).toEqual([[`acemq.pipeline.run.total{${labels}}`, 1]]);
     const durations = [...metrics.durations].filter(([key]) => key.startsWith('acemq.pipeline.'));
@@ -54,7 +54,7 @@ test('a run that is retried, rejected or parked has not left the pipeline', asyn
   await pipeline.declare(mq);
   await pipeline.follow(mq, 'one', () => Promise.reject(new Error('no')));
   await pipeline.send(mq, {});
-  await vi.waitFor(async () => expect(await mq.messageCount(`${pipeline.queue('one')}.dlq`)).toBe(1));
+  await until(async () => expect(await mq.messageCount(`${pipeline.queue('one')}.dlq`)).toBe(1));
   expect([...metrics.counts.keys()].filter((key) => key.startsWith('acemq.pipeline.'))).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test('the clocks of two machines disagree, and a run is still not younger than n
     body: Buffer.from('1'),
     headers: { 'x-acemq-first-seen': Date.now() + 3_600_000 },
   });
-  await vi.waitFor(() => {
+  await until(() => {
     const [duration] = [...metrics.durations].filter(([key]) => key.startsWith('acemq.pipeline.'));
     expect(duration?.[1]).toMatchObject({ count: 1, total: 0 });
   });
@@ -84,5 +84,5 @@ test.each<[string, FollowSlipOptions, string]>([
   const stop = pipeline === '' ? { exchange: '', routingKey: 'q' } : { exchange: 'orders', routingKey: '' };
   await startSlip(mq, [stop], {});
   const labels = `outcome="completed",pipeline="${pipeline}",step="${pipeline === '' ? 'q' : 'orders'}"`;
-  await vi.waitFor(() => expect(metrics.counts.get(`acemq.pipeline.run.total{${labels}}`)).toBe(1));
+  await until(() => expect(metrics.counts.get(`acemq.pipeline.run.total{${labels}}`)).toBe(1));
 });

@@ -1,8 +1,8 @@
 import { bytesCodec } from '@acemq/amqp';
 import { fixed, inProgress, type Message, park, reject, retry } from '@acemq/core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { end, next, Pipeline, type Run, type StepAnswer } from '../../src/pipeline/index.ts';
-import { kept, onManualTime, onMemory, ownName, pulled } from './setting.ts';
+import { kept, onManualTime, onMemory, ownName, pulled, until } from './setting.ts';
 
 const STEPS = ['validate', 'enrich', 'store'] as const;
 
@@ -23,7 +23,7 @@ test('a run goes through all steps, each told where the run stands, and every me
     store: keep(() => next('goes nowhere')),
   });
   const id = await pipeline.send(mq, { email: 'ada@example.com' }, { headers: { tenant: 'acme' } });
-  await vi.waitFor(() => expect(seen).toHaveLength(3));
+  await until(() => expect(seen).toHaveLength(3));
   expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   expect(seen.map(({ run }) => [run.id, run.form, run.pipeline, run.step, run.position])).toEqual(
     STEPS.map((step, position) => [id, 'declared', pipeline.name, step, position]),
@@ -72,7 +72,7 @@ describe('a message that goes on as it came', () => {
       contentType,
       headers: { 'x-acemq-type': 'as.it.was', 'x-acemq-version': 7 },
     });
-    await vi.waitFor(() => expect(last).toHaveLength(1));
+    await until(() => expect(last).toHaveLength(1));
     expect(Buffer.from(last[0]?.body ?? [])).toEqual(Buffer.from(body));
     expect(last[0]?.contentType).toBe(contentType);
     expect(last[0]?.envelope).toMatchObject({ type: 'as.it.was', version: 7 });
@@ -95,10 +95,10 @@ describe('a message that goes on as it came', () => {
     const second = await kept(mq, pipeline.queue('two'));
     const raw = { body: Buffer.from('{ "a" : 1 }'), contentType: 'application/x+json' };
     await mq.publishRaw(pipeline.name, 'one', raw);
-    await vi.waitFor(() => expect(second).toHaveLength(1));
+    await until(() => expect(second).toHaveLength(1));
     replaced = true;
     await mq.publishRaw(pipeline.name, 'one', raw);
-    await vi.waitFor(() => expect(second).toHaveLength(2));
+    await until(() => expect(second).toHaveLength(2));
     expect(seen).toEqual([{ a: 1 }, { a: 1 }]);
     expect(second.map(({ body, contentType }) => [Buffer.from(body).toString(), contentType])).toEqual([
       ['{ "a" : 1 }', 'application/x+json'],
@@ -116,7 +116,7 @@ describe('a message that goes on as it came', () => {
     const third = await kept(mq, pipeline.queue('three'));
     const body = Buffer.alloc(5_000_000, 'ab');
     await pipeline.send(mq, body, { codec });
-    await vi.waitFor(() => expect(third).toHaveLength(1));
+    await until(() => expect(third).toHaveLength(1));
     expect(Buffer.from(third[0]?.body ?? []).toString()).toBe('aba');
     expect(third[0]?.contentType).toBe('application/octet-stream');
   });
@@ -130,8 +130,8 @@ describe('a step that does not let the run go on', () => {
     await pipeline.follow(mq, 'validate', () => end());
     await pipeline.send(mq, {});
     const labels = `outcome="ended_early",pipeline="${pipeline.name}",step="validate"`;
-    await vi.waitFor(() => expect(metrics.counts.get(`acemq.pipeline.run.total{${labels}}`)).toBe(1));
-    await vi.waitFor(() =>
+    await until(() => expect(metrics.counts.get(`acemq.pipeline.run.total{${labels}}`)).toBe(1));
+    await until(() =>
       expect(broker.queues.every(({ messages, unsettled }) => messages + unsettled === 0)).toBe(true),
     );
     expect(
@@ -158,7 +158,7 @@ describe('a step that does not let the run go on', () => {
       });
       const id = await pipeline.send(mq, {});
       const aside = `${pipeline.queue('enrich')}.${target}`;
-      await vi.waitFor(async () => expect(await mq.messageCount(aside)).toBe(1));
+      await until(async () => expect(await mq.messageCount(aside)).toBe(1));
       const [dead] = await pulled(mq, aside);
       expect(dead?.headers).toMatchObject({
         'x-acemq-error': reason,
@@ -182,7 +182,7 @@ describe('a step that does not let the run go on', () => {
     });
     const stored = await kept(mq, pipeline.queue('enrich'));
     await mq.publishRaw(pipeline.name, 'validate', { body: Buffer.from('1') });
-    await vi.waitFor(() => expect(stored).toHaveLength(1));
+    await until(() => expect(stored).toHaveLength(1));
     expect(runs).toHaveLength(3);
     expect(new Set(runs.map(({ id }) => id))).toEqual(new Set([stored[0]?.envelope.routeId]));
   });
@@ -197,9 +197,9 @@ describe('a step that does not let the run go on', () => {
       return attempts.length === 1 ? inProgress() : next();
     });
     await pipeline.send(mq, {});
-    await vi.waitFor(() => expect(attempts).toHaveLength(1));
+    await until(() => expect(attempts).toHaveLength(1));
     await clock.advance(5_000);
-    await vi.waitFor(async () => expect(await mq.messageCount(pipeline.queue('enrich'))).toBe(1));
+    await until(async () => expect(await mq.messageCount(pipeline.queue('enrich'))).toBe(1));
     expect(attempts).toEqual([1, 1]);
   });
 });
@@ -220,10 +220,10 @@ test('the next message is confirmed before this one is acknowledged', async () =
   await pipeline.follow(mq, 'one', () => next());
   await pipeline.send(mq, {});
   const queue = (name: string): object | undefined => broker.queues.find((one) => one.name === name);
-  await vi.waitFor(() => expect(queue(pipeline.queue('two'))).toMatchObject({ messages: 1 }));
+  await until(() => expect(queue(pipeline.queue('two'))).toMatchObject({ messages: 1 }));
   expect(queue(pipeline.queue('one'))).toMatchObject({ messages: 0, unsettled: 1 });
   release();
-  await vi.waitFor(() => expect(queue(pipeline.queue('one'))).toMatchObject({ messages: 0, unsettled: 0 }));
+  await until(() => expect(queue(pipeline.queue('one'))).toMatchObject({ messages: 0, unsettled: 0 }));
 });
 
 test('100 steps are gone through one after the other', async () => {
@@ -239,5 +239,5 @@ test('100 steps are gone through one after the other', async () => {
   const running = await pipeline.run(mq, Object.fromEntries(steps.map((step) => [step, handler])));
   expect(running.consumers).toHaveLength(100);
   await pipeline.send(mq, 0);
-  await vi.waitFor(() => expect(seen).toEqual(steps));
+  await until(() => expect(seen).toEqual(steps));
 });

@@ -3,7 +3,7 @@ import { type Connection, type ConnectOptions, connect } from '@acemq/amqp';
 import { accept, type Delivery, type Message } from '@acemq/core';
 import { Metrics } from '@acemq/observe';
 import { type ManualClock, type MemoryBroker, manualClock, memoryBroker } from '@acemq/testing';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 /** A line that the library logged. */
 export interface LogLine {
@@ -68,4 +68,9 @@ export async function pulled(mq: Connection, queue: string): Promise<Delivery[]>
     found.push(one);
   }
   return found;
+}
+
+/** Waits until it throws no more: seldom long, and longer on a busy machine. */
+export function until<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 10 });
 }

@@ -1,5 +1,5 @@
 import { accept, ConfigurationError, fixed, type Message, topology } from '@acemq/core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   end,
   followSlip,
@@ -9,7 +9,7 @@ import {
   type StepAnswer,
   startSlip,
 } from '../../src/pipeline/index.ts';
-import { kept, onMemory, ownName, type Setting } from './setting.ts';
+import { kept, onMemory, ownName, type Setting, until } from './setting.ts';
 
 /** Three queues, of which the second is behind an exchange of another kind. */
 async function threeQueues(): Promise<Setting> {
@@ -45,7 +45,7 @@ test('a run takes its own list of stops along, and each stop is written down whe
     { order: 1 },
     { type: 'order.placed', version: 2, headers: { tenant: 'acme' } },
   );
-  await vi.waitFor(() => expect(seen).toHaveLength(3));
+  await until(() => expect(seen).toHaveLength(3));
   expect(seen.map(({ run }) => [run.id, run.form, run.step, run.position, run.pipeline])).toEqual([
     [id, 'json', 'check', 0, ''],
     [id, 'json', 'shipping', 1, 'shipping'],
@@ -80,7 +80,7 @@ test('the id of a run is its correlation id, which the caller may give', async (
     return end();
   });
   expect(await startSlip(mq, STOPS, {}, { id: 'm-1', correlationId: 'order-7' })).toBe('order-7');
-  await vi.waitFor(() => expect(runs.map(({ id }) => id)).toEqual(['order-7']));
+  await until(() => expect(runs.map(({ id }) => id)).toEqual(['order-7']));
 });
 
 describe('both forms are written back as they came', () => {
@@ -99,7 +99,7 @@ describe('both forms are written back as they came', () => {
       },
     });
     const labels = `outcome="completed",pipeline="${pipeline.name}",step="two"`;
-    await vi.waitFor(() => expect(metrics.counts.get(`acemq.pipeline.run.total{${labels}}`)).toBe(1));
+    await until(() => expect(metrics.counts.get(`acemq.pipeline.run.total{${labels}}`)).toBe(1));
   });
 
   test('a declared route that comes to a queue outside of its pipeline goes on as one', async () => {
@@ -118,7 +118,7 @@ describe('both forms are written back as they came', () => {
     );
     const second = await kept(mq, pipeline.queue('two'));
     const id = await pipeline.send(mq, {});
-    await vi.waitFor(() => expect(second).toHaveLength(1));
+    await until(() => expect(second).toHaveLength(1));
     expect(second[0]?.envelope).toMatchObject({ route: ['one', 'two'], routePosition: 1, routeId: id });
     expect(second[0]?.envelope.headers).toEqual({});
     expect(runs).toMatchObject([{ form: 'declared', id, step: 'one', pipeline: pipeline.name }]);
@@ -137,7 +137,7 @@ describe('both forms are written back as they came', () => {
         'x-acemq-route-id': 'run-1',
       },
     });
-    await vi.waitFor(() => expect(second).toHaveLength(1));
+    await until(() => expect(second).toHaveLength(1));
     expect(second[0]?.envelope).toMatchObject({ route: ['a', 'b', 'c'], routePosition: 1, routeId: 'run-1' });
     expect(JSON.parse(second[0]?.envelope.headers['acemq-routing-slip'] as string)).toMatchObject({
       steps: [STOPS[2]],
@@ -157,7 +157,7 @@ test('a retried message keeps its slip, and the exchange that it goes on to', as
   });
   const second = await kept(mq, pipeline.queue('two'));
   await pipeline.send(mq, {});
-  await vi.waitFor(() => expect(second).toHaveLength(1));
+  await until(() => expect(second).toHaveLength(1));
   expect(second[0]).toMatchObject({ payload: '', exchange: pipeline.name });
 });
 
@@ -205,5 +205,5 @@ test('a message that is not of a run is still for mq.consume, whose answers are 
     return accept();
   });
   await startSlip(mq, [STOPS[0] as (typeof STOPS)[0]], 'x');
-  await vi.waitFor(() => expect(seen).toEqual(['x']));
+  await until(() => expect(seen).toEqual(['x']));
 });
