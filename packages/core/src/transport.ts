@@ -283,9 +283,9 @@ export interface Delivery {
   readonly priority: number | undefined;
   readonly expiration: string | undefined;
   /**
-   * Acknowledges it. Returns whether that was sent: false when the channel it came on has gone, in which case
-   * the broker has taken the message back already. The second settlement of a delivery does nothing and
-   * returns false.
+   * Acknowledges it. Returns whether that was sent, or will be with others at the end of this turn of the event
+   * loop: false when the channel it came on has gone, in which case the broker has taken the message back
+   * already. The second settlement of a delivery does nothing and returns false.
    */
   ack(): boolean;
   /**

@@ -3,15 +3,40 @@ import type { Message } from 'amqplib/callback_api';
 import type { LinkChannel } from './link-channel.ts';
 import { readTable } from './properties.ts';
 
+/** What settles messages on a channel. Either may throw, when the link is closing. */
+export interface Settling {
+  ack(message: Message): void;
+  nack(message: Message, requeue: boolean): void;
+}
+
+/** Each with a frame of its own. */
+export class SettlingEach implements Settling {
+  readonly #channel: LinkChannel;
+
+  constructor(channel: LinkChannel) {
+    this.#channel = channel;
+  }
+
+  ack(message: Message): void {
+    this.#channel.raw.ack(message);
+  }
+
+  nack(message: Message, requeue: boolean): void {
+    this.#channel.raw.nack(message, false, requeue);
+  }
+}
+
 /** A message that came on a channel, and is settled on the same one. */
 export class AmqplibDelivery implements Delivery {
   readonly #channel: LinkChannel;
+  readonly #settling: Settling;
   readonly #message: Message;
   #headers: Readonly<Record<string, unknown>> | undefined;
   #settled = false;
 
-  constructor(channel: LinkChannel, message: Message) {
+  constructor(channel: LinkChannel, settling: Settling, message: Message) {
     this.#channel = channel;
+    this.#settling = settling;
     this.#message = message;
   }
 
@@ -63,7 +88,7 @@ export class AmqplibDelivery implements Delivery {
   ack(): boolean {
     if (!this.#settle()) return false;
     try {
-      this.#channel.raw.ack(this.#message);
+      this.#settling.ack(this.#message);
       return true;
     } catch {
       // The link is closing, and with it the channel: the broker takes the message back.
@@ -74,7 +99,7 @@ export class AmqplibDelivery implements Delivery {
   nack(requeue: boolean): boolean {
     if (!this.#settle()) return false;
     try {
-      this.#channel.raw.nack(this.#message, false, requeue);
+      this.#settling.nack(this.#message, requeue);
       return true;
     } catch {
       // As for ack.

@@ -24,6 +24,8 @@ export class LinkChannel<C extends Channel = Channel> implements Closable {
   readonly raw: C;
   /** Called once when it is gone for any reason but {@link close}. */
   onGone: ((error: BrokerRefusedError | ConnectionLostError) => void) | undefined;
+  /** Called when it is about to be closed from here, while it can still be written to. */
+  beforeClose: (() => void) | undefined;
   readonly #link: LinkState;
   readonly #waiting = new Set<() => void>();
   #refusal: Reply | undefined;
@@ -104,6 +106,7 @@ export class LinkChannel<C extends Channel = Channel> implements Closable {
   }
 
   #shutDown(): Promise<void> {
+    if (this.#open) this.beforeClose?.();
     this.#open = false;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, CLOSE_TIMEOUT);

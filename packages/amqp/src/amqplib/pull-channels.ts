@@ -1,6 +1,6 @@
 import type { Delivery } from '@acemq/core';
 import type { GetMessage } from 'amqplib/callback_api';
-import { AmqplibDelivery } from './delivery.ts';
+import { AmqplibDelivery, SettlingEach } from './delivery.ts';
 import type { LinkChannel } from './link-channel.ts';
 
 /**
@@ -21,7 +21,7 @@ export class PullChannels {
     const message = await channel.ask<GetMessage | false>(`pull from queue "${queue}"`, (raw, done) => {
       raw.get(queue, { noAck: false }, done);
     });
-    return message === false ? undefined : new AmqplibDelivery(channel, message);
+    return message === false ? undefined : new AmqplibDelivery(channel, new SettlingEach(channel), message);
   }
 
   async #channelFor(queue: string): Promise<LinkChannel> {

@@ -8,6 +8,7 @@ import {
   shown,
 } from '@acemq/core';
 import type { ConsumeMessage, Replies } from 'amqplib/callback_api';
+import { Acknowledgements } from './acknowledgements.ts';
 import { AmqplibDelivery } from './delivery.ts';
 import type { LinkChannel } from './link-channel.ts';
 import { wireArguments } from './table-size.ts';
@@ -70,6 +71,7 @@ export async function subscribe(
     arguments: wireArguments(what, spec.arguments),
   };
   const channel = await open();
+  const acknowledgements = new Acknowledgements(channel);
   let running = false;
   const end = (error: Error): void => {
     if (!running) return;
@@ -78,7 +80,8 @@ export async function subscribe(
   };
   const deliver = (message: ConsumeMessage | null): void => {
     if (message !== null) {
-      events.delivered(new AmqplibDelivery(channel, message));
+      acknowledgements.delivered(message);
+      events.delivered(new AmqplibDelivery(channel, acknowledgements, message));
     } else if (running) {
       // The broker leaves the channel open, and what is out on it out. Closed first, so that nobody who is
       // told settles what goes back.
