@@ -6,7 +6,7 @@ import { type ManualClock, type MemoryBroker, manualClock, memoryBroker } from '
 import { onTestFinished, vi } from 'vitest';
 
 /** A line that the library logged. */
-export interface LogLine {
+interface LogLine {
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
