@@ -6,6 +6,8 @@ export default defineConfig({
     worker: 'src/worker.ts',
     outbox: 'src/outbox.ts',
     backlog: 'src/backlog.ts',
+    'request-reply': 'src/request-reply.ts',
+    'request-reply-worker': 'src/request-reply-worker.ts',
     soak: 'src/soak/main.ts',
     'soak-publisher': 'src/soak/publisher.ts',
     'soak-consumer': 'src/soak/consumer.ts',

@@ -26,8 +26,8 @@ export class Ask<Answer> extends Expiring {
   confirmed = false;
   /** Its reply is here, and the schema has not spoken yet. */
   arrived = false;
-  /** Takes the request back where it has not been written. */
-  withdraw: AbortController | undefined = undefined;
+  /** Takes the request back where it has not been written: nobody would wait for its reply. */
+  readonly withdrawal: AbortController = new AbortController();
   /** Stops listening to the caller's signal. */
   unwatch: (() => void) | undefined = undefined;
 

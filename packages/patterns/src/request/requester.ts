@@ -239,8 +239,6 @@ export class Requester<Query = unknown, Answer = unknown> {
 
   #begin(ask: Ask<Answer>, payload: Query, draft: Draft, options: AskOptions): void {
     const { signal } = draft;
-    // A request that can be written now needs nobody who takes it back.
-    if (signal !== undefined || this.#mq.state !== 'connected') ask.withdraw = new AbortController();
     if (signal !== undefined) this.#watch(ask, signal);
     this.#waiting.begin(ask);
     if (this.#replies.receiving) {
@@ -256,7 +254,7 @@ export class Requester<Query = unknown, Answer = unknown> {
   #watch(ask: Ask<Answer>, signal: AbortSignal): void {
     const abort = (): void => {
       this.#waiting.fail(ask, aborted('the request was aborted before its reply came', signal));
-      ask.withdraw?.abort(signal.reason);
+      ask.withdrawal.abort(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });
     ask.unwatch = () => signal.removeEventListener('abort', abort);
@@ -268,7 +266,7 @@ export class Requester<Query = unknown, Answer = unknown> {
     const { id, type, version, causationId, headers } = envelope;
     const { persistent, priority, expiresAfter } = options;
     const replyTo = this.#replies.name;
-    const signal = ask.withdraw?.signal;
+    const { signal } = ask.withdrawal;
     this.#publisher
       .send(payload, {
         id,

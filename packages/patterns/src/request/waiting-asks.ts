@@ -105,7 +105,7 @@ export class WaitingAsks<Answer> implements AskOwner<Answer> {
     const error = new RequestTimeoutError(
       `no reply to ${named(ask)} came within ${renderDelay(ask.parts.timeout)}${this.#because(ask)}`,
     );
-    ask.withdraw?.abort(error);
+    ask.withdrawal.abort(error);
     ask.parts.reject(error);
   }
 
@@ -114,7 +114,7 @@ export class WaitingAsks<Answer> implements AskOwner<Answer> {
     this.#deadlines.stop();
     for (const ask of [...this.#asks.values()]) {
       const error = new RequestTimeoutError(`${why} before the reply to ${named(ask)} came`);
-      ask.withdraw?.abort(error);
+      ask.withdrawal.abort(error);
       this.fail(ask, error);
     }
   }

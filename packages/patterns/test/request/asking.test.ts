@@ -2,7 +2,7 @@ import { jsonCodec } from '@acemq/amqp';
 import { type Codec, DecodeError, type StandardSchema, topology } from '@acemq/core';
 import { describe, expect, test, vi } from 'vitest';
 import { Requester, respond } from '../../src/request/index.ts';
-import { deferred, onManualTime, onMemory, PATIENCE, replyByHand, type Sum } from './setting.ts';
+import { loseLinks, onManualTime, onMemory, PATIENCE, replyByHand, type Sum } from './setting.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -517,31 +517,31 @@ describe('closing', () => {
   });
 
   test('its queue is not declared again after a lost link', async () => {
-    const { mq, broker, queue } = await onMemory();
+    const setting = await onMemory();
+    const { mq, broker, queue } = setting;
     const requester = await Requester.open(mq, { routingKey: queue });
     await requester.close();
-    broker.dropLinks();
-    await vi.waitFor(() => expect(mq.state).toBe('connected'), PATIENCE);
+    await loseLinks(setting);
     expect(broker.queues.map(({ name }) => name)).toEqual([queue]);
   });
 
   test('without a link it resolves at once, and its queue is forgotten all the same', async () => {
-    const { mq, broker, queue } = await onMemory({ reconnect: { initial: 50, max: 50 } });
+    const setting = await onMemory({ reconnect: { initial: 50, max: 50 } });
+    const { mq, broker, queue } = setting;
     const requester = await Requester.open(mq, { routingKey: queue });
+    let recovered = 0;
+    mq.onState(({ type }) => {
+      if (type === 'recovered') recovered += 1;
+    });
     broker.refuseDials('unreachable');
     broker.dropLinks();
     const began = performance.now();
     await requester.close();
     expect(performance.now() - began).toBeLessThan(5_000);
     broker.acceptDials();
-    await vi.waitFor(() => expect(mq.state).toBe('connected'), PATIENCE);
+    await vi.waitFor(() => expect(recovered).toBe(2), PATIENCE);
     await vi.waitFor(() => expect(broker.queues.map(({ name }) => name)).toEqual([queue]), PATIENCE);
-    const recovered = deferred();
-    mq.onState(({ type }) => {
-      if (type === 'recovered') recovered.resolve();
-    });
-    broker.dropLinks({ name: (name) => name.endsWith('consume') });
-    await recovered.promise;
+    await loseLinks(setting);
     expect(broker.queues.map(({ name }) => name)).toEqual([queue]);
   });
 });

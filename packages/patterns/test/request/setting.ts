@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Connection, type ConnectOptions, connect } from '@acemq/amqp';
 import { type Envelope, type Logger, topology } from '@acemq/core';
 import { Metrics } from '@acemq/observe';
-import { type ManualClock, type MemoryBroker, manualClock, memoryBroker } from '@acemq/testing';
+import {
+  type LinkChoice,
+  type ManualClock,
+  type MemoryBroker,
+  manualClock,
+  memoryBroker,
+} from '@acemq/testing';
 import { onTestFinished } from 'vitest';
 
 const nothing = (): void => {};
@@ -56,11 +62,18 @@ export async function onManualTime(
   return { ...setting, clock };
 }
 
-/** A request as it lies in a queue. */
-export interface Waiting {
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly replyTo: string | undefined;
-  readonly messageId: string | undefined;
+/** Cuts links, and resolves when as many have recovered. */
+export async function loseLinks({ mq, broker }: Setting, choice: LinkChoice = {}): Promise<void> {
+  const back = deferred();
+  let missing = 0;
+  const remove = mq.onState(({ type }) => {
+    if (type !== 'recovered') return;
+    missing -= 1;
+    if (missing === 0) back.resolve();
+  });
+  missing = broker.dropLinks(choice);
+  await back.promise;
+  remove();
 }
 
 /** Answers a request by hand, as any responder would: to the address, under its correlation. */
