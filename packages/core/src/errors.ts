@@ -30,7 +30,8 @@ export type ErrorCode =
   | 'ACEMQ_DECODE'
   | 'ACEMQ_FATAL'
   | 'ACEMQ_REQUEST_TIMEOUT'
-  | 'ACEMQ_RESPONDER';
+  | 'ACEMQ_RESPONDER'
+  | 'ACEMQ_REPLAY';
 
 /** What every error of the library may be given besides its message. */
 export interface ErrorDetails {
@@ -365,6 +366,30 @@ export class ResponderError extends AceMQError {
   }
 }
 brand(ResponderError, 'ResponderError');
+
+/** What a {@link ReplayError} says besides its message. */
+export interface ReplayErrorDetails extends ErrorDetails {
+  readonly moved?: number;
+  readonly messageId?: string;
+}
+
+/**
+ * A replay that came upon a message which could not be moved, and stopped. What was moved by then stays moved, that message
+ * and the others are in their queue. `ACEMQ_REPLAY`.
+ */
+export class ReplayError extends AceMQError {
+  /** How many were moved before. */
+  readonly moved: number;
+  /** Id of the message that could not be. */
+  readonly messageId: string;
+
+  constructor(message: string, details: ReplayErrorDetails = {}) {
+    super('ACEMQ_REPLAY', message, details);
+    this.moved = details.moved ?? 0;
+    this.messageId = details.messageId ?? '';
+  }
+}
+brand(ReplayError, 'ReplayError');
 
 /** How far a `cause` chain is followed: longer than any real one, and an end to one that runs in a circle. */
 const LONGEST_CAUSE_CHAIN = 32;

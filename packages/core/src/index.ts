@@ -120,6 +120,7 @@ export {
   REPLY_NOT_FOUND,
   REPLY_PRECONDITION_FAILED,
   REPLY_RESOURCE_LOCKED,
+  ReplayError,
   RequestTimeoutError,
   ResponderError,
   TimeoutError,
