@@ -1,6 +1,6 @@
 // A fixed sequence of steps.
 
-export { ATTR_RUN_AGE, EVENT_RUN_FINISHED } from './finished-run.ts';
+export { ATTR_RUN_AGE, EVENT_RUN_FINISHED, outcomeOfRun } from './finished-run.ts';
 export type { StepHandler } from './follower.ts';
 export { hopOf } from './hop.ts';
 export type { Itinerary, Onward, Place, SlipForm } from './itinerary.ts';

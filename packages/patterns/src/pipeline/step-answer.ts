@@ -52,15 +52,15 @@ const NEXT_OPTIONS: readonly string[] = ['type', 'version', 'headers'];
  * The run goes on, with the message as it came: the same bytes, content type, type and version. Nothing is encoded again,
  * also where the handler changed something inside the payload.
  */
-export function next(): StepAnswer;
+export function next(): Next;
 /**
  * The run goes on with this payload, which is encoded by the codec of the step's consumer. At the last step the run is
  * completed, and the payload goes nowhere.
  *
  * @throws `ConfigurationError` for an option that cannot be used.
  */
-export function next(payload: unknown, options?: NextOptions): StepAnswer;
-export function next(...given: readonly [payload?: unknown, options?: NextOptions]): StepAnswer {
+export function next(payload: unknown, options?: NextOptions): Next;
+export function next(...given: readonly [payload?: unknown, options?: NextOptions]): Next {
   // Not by `undefined`: a handler that forgot to return its payload must not send the old one on.
   if (given.length === 0) return AS_IT_CAME;
   const [payload, options = {}] = given;
@@ -77,7 +77,7 @@ export function next(...given: readonly [payload?: unknown, options?: NextOption
 }
 
 /** The run ends at this step: `ended_early` where there are stops left, `completed` at the last one. Always the same object. */
-export function end(): StepAnswer {
+export function end(): End {
   return END;
 }
 

@@ -8,13 +8,12 @@ import {
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hopOf, next, type Place, readItinerary } from '../../src/pipeline/index.ts';
-import type { Next } from '../../src/pipeline/step-answer.ts';
 
 const NOW = Date.UTC(2026, 11, 1);
 const PLACE: Place = { queue: 'p.a', pipeline: 'p', exchange: 'p', steps: ['a', 'b'], step: 'a' };
 
 /** What the next message says after a message with these headers, as they came over the wire. */
-function hopFrom(headers: Record<string, unknown>, answer = next() as Next): EnvelopeFields {
+function hopFrom(headers: Record<string, unknown>, answer = next()): EnvelopeFields {
   const envelope = readEnvelope({ headers, messageId: undefined, routingKey: 'a' }, NOW);
   return hopOf(envelope, readItinerary(envelope, PLACE), answer, NOW);
 }
@@ -47,14 +46,14 @@ describe('the message to the next stop', () => {
   });
 
   test('is of the type of the routing key and of version 1, with no claim, when its payload is a new one', () => {
-    const sent = createEnvelope(hopFrom(CAME, next({}) as Next), { routingKey: 'b', now: NOW });
+    const sent = createEnvelope(hopFrom(CAME, next({})), { routingKey: 'b', now: NOW });
     expect(sent).toMatchObject({ type: 'b', version: 1, claim: undefined });
   });
 
   test('is what the step says that it is', () => {
     const hop = hopFrom(
       { ...CAME, tenant: 'acme', region: 'eu' },
-      next({}, { type: 't', version: 2, headers: { region: 'us' } }) as Next,
+      next({}, { type: 't', version: 2, headers: { region: 'us' } }),
     );
     expect(hop).toMatchObject({ type: 't', version: 2, headers: { tenant: 'acme', region: 'us' } });
   });

@@ -10,7 +10,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hopOf, next, type Place, readItinerary } from '../../src/pipeline/index.ts';
 import { runOf } from '../../src/pipeline/run.ts';
-import type { Next } from '../../src/pipeline/step-answer.ts';
 
 const NOW = Date.UTC(2026, 11, 1);
 const STEPS = ['validate', 'enrich', 'store'];
@@ -37,7 +36,7 @@ const withSlip = (slip: string, fields: EnvelopeFields = {}): Envelope =>
   envelope({ ...fields, headers: { 'acemq-routing-slip': slip } });
 
 /** The message that the library would publish next, as the next consumer reads it. */
-function hopped(from: Envelope, place: Place, answer = next() as Next): Envelope {
+function hopped(from: Envelope, place: Place, answer = next()): Envelope {
   const fields = hopOf(from, readItinerary(from, place), answer, NOW);
   const sent = createEnvelope({ ...fields, id: `${from.id}+` }, { routingKey: 'next', now: NOW });
   return readEnvelope({ headers: writeHeaders(sent), messageId: sent.id, routingKey: 'next' }, NOW);
