@@ -31,6 +31,10 @@ function dyingLink(moment: Moment, link: Link): Link {
     async openPublishChannel(events: Parameters<Link['openPublishChannel']>[0]): Promise<PublishChannel> {
       return dyingChannel(moment, await link.openPublishChannel(events));
     },
+    async pull(queue: string): Promise<Delivery | undefined> {
+      const delivery = await link.pull(queue);
+      return delivery === undefined ? undefined : dyingDelivery(moment, link, delivery);
+    },
     consume(queue: string, spec: Parameters<Link['consume']>[1], events: ConsumeEvents) {
       const delivered = (delivery: Delivery): void => events.delivered(dyingDelivery(moment, link, delivery));
       return link.consume(queue, spec, { delivered, ended: (error) => events.ended(error) });
