@@ -12,12 +12,15 @@ import {
   type Codec,
   ConfigurationError,
   EncodeError,
+  FatalError,
   HEADER_REPLY_ERROR,
   isAck,
   type Message,
+  PublishError,
   reject,
   retry,
 } from '@acemq/core';
+import { isDirect } from './direct-reply-to.ts';
 import { type Addressed, noReplyAddress, replyAddressOf } from './reply-address.ts';
 import { failureText } from './reply-failure.ts';
 import {
@@ -198,7 +201,10 @@ function writingNothing(codec: Codec): Codec<null> {
 }
 
 function notSent(address: string, cause: unknown): Error {
-  return new Error(`the reply could not be sent to ${JSON.stringify(address)}`, { cause });
+  const words = `the reply could not be sent to ${JSON.stringify(address)}`;
+  const isLost = cause instanceof PublishError && cause.code === 'ACEMQ_PUBLISH_LOST';
+  // RabbitMQ ends the connection over a direct address of another broker, and would do so again.
+  return isLost && isDirect(address) ? new FatalError(words, { cause }) : new Error(words, { cause });
 }
 
 function answeredWithAck(): ConfigurationError {

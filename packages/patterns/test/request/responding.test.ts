@@ -270,7 +270,7 @@ describe('a request that cannot be answered', () => {
     await requests.send({});
     await requests.send({}, { headers: { 'acemq-reply-to': 'x'.repeat(300) } });
     expect(await reasons(setting, 2)).toEqual([
-      'the handler rejected it: FatalError: there is no reply address: neither the header acemq-reply-to nor the property reply-to names a queue',
+      'the handler rejected it: FatalError: there is no reply address: the header acemq-reply-to names no queue, and the property reply-to names no queue',
       expect.stringContaining('the header acemq-reply-to takes more than 255 bytes'),
     ]);
     expect(handler).not.toHaveBeenCalled();
