@@ -94,9 +94,11 @@ export function readmeBlocks() {
   const readmes = ['.', ...readWorkspace().map(({ folder }) => folder)].map((folder) =>
     folder === '.' ? 'README.md' : `${folder}/README.md`,
   );
-  const pages = readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md') && name !== 'README.md')
-    .map((name) => `docs/${name}`);
+  const pages = ['docs', 'docs/patterns'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md') && name !== 'README.md')
+      .map((name) => `${folder}/${name}`),
+  );
   return [...readmes, ...pages]
     .filter((file) => existsSync(join(root, file)))
     .flatMap((file) => blocksOf(file, readFileSync(join(root, file), 'utf8')));
@@ -112,7 +114,8 @@ const home = join(root, 'node_modules', '.cache', 'readme-blocks');
 export function writeBlocks(blocks) {
   rmSync(home, { recursive: true, force: true });
   return blocks.map((block) => {
-    const folder = dirname(block.file);
+    // A folder of pages has what docs has.
+    const folder = dirname(block.file).replace(/^docs\/.*/, 'docs');
     const project = join(home, folder === '.' ? 'root' : folder.replace('/', '-'));
     if (!existsSync(project)) createProject(project, folder);
     const file = join(project, `${basename(block.file, '.md')}-${block.line}.ts`);

@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository. */
 export const root: string = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Every page of this folder, from the root. */
-export const guides: readonly string[] = readdirSync(`${root}docs`)
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`);
+/** Every page of this folder and of `patterns/`, from the root. */
+export const guides: readonly string[] = ['docs', 'docs/patterns'].flatMap((folder) =>
+  readdirSync(root + folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`),
+);
 
 /** The text of a page. */
 export function pageText(file: string): string {

@@ -11,6 +11,7 @@ import {
   TopologyError,
   topology,
 } from '@acemq/core';
+import { CONSUME_OPTIONS } from './consuming-options.ts';
 import { followed, type StepHandler } from './follower.ts';
 import { checkPipelineName, checkSteps } from './names.ts';
 import { LONGEST_SLIP } from './routing-slip.ts';
@@ -154,6 +155,7 @@ export class Pipeline<const Step extends string = string> {
     handlers: { readonly [Name in keyof Payloads]: StepHandler<Payloads[Name]> },
     options: RunOptions<Step> = {},
   ): Promise<RunningPipeline> {
+    checkOptions(options, [...CONSUME_OPTIONS, 'steps'], `run of the pipeline ${shown(this.name)}`);
     const { steps: own = {}, ...common } = options;
     this.#checkNames(handlers ?? null, 'handlers');
     this.#checkNames(own, 'the option steps');

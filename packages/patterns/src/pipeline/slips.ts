@@ -1,5 +1,6 @@
 import type { Connection, ConsumeOptions, Consumer } from '@acemq/amqp';
 import { ConfigurationError, checkName, checkOptions, HEADER_ROUTING_SLIP, shown } from '@acemq/core';
+import { CONSUME_OPTIONS } from './consuming-options.ts';
 import { followed, type StepHandler } from './follower.ts';
 import { writeSlip } from './routing-slip.ts';
 import { checkStart, type StartOptions } from './start-options.ts';
@@ -53,8 +54,8 @@ export async function followSlip<T = unknown>(
   options: FollowSlipOptions<T> = {},
 ): Promise<Consumer> {
   checkHandler(handler, `the queue ${shown(queue)}`);
-  // Its options are checked by `consume`.
-  const { pipeline, exchange = pipeline, ...consuming } = checkObject(options);
+  checkOptions(options, [...CONSUME_OPTIONS, 'pipeline', 'exchange'], 'followSlip');
+  const { pipeline, exchange = pipeline, ...consuming } = options;
   if (pipeline !== undefined) checkName(pipeline, 'pipeline');
   if (exchange !== undefined) checkName(exchange, 'exchange');
   const codec = consuming.codec ?? mq.codec;
@@ -68,9 +69,4 @@ export function checkHandler(handler: unknown, of: string): void {
     `the handler of ${of} must be a function that answers next(), end(), retry(), reject(), park() or inProgress(), ` +
       `and is ${shown(handler)}`,
   );
-}
-
-function checkObject<T extends object>(options: T): T {
-  checkOptions(options, Object.keys(options ?? {}), 'followSlip');
-  return options;
 }
