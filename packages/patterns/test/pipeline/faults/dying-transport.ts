@@ -1,4 +1,12 @@
-import type { ConsumeEvents, Delivery, Link, PublishChannel, PublishListener, Transport } from '@acemq/core';
+import type {
+  ConsumeEvents,
+  Delivery,
+  Link,
+  PublishChannel,
+  PublishListener,
+  QueueReader,
+  Transport,
+} from '@acemq/core';
 
 /** What happens between the answer of a step and the end of its delivery, in order. */
 export type Moment =
@@ -31,9 +39,14 @@ function dyingLink(moment: Moment, link: Link): Link {
     async openPublishChannel(events: Parameters<Link['openPublishChannel']>[0]): Promise<PublishChannel> {
       return dyingChannel(moment, await link.openPublishChannel(events));
     },
-    async pull(queue: string): Promise<Delivery | undefined> {
-      const delivery = await link.pull(queue);
-      return delivery === undefined ? undefined : dyingDelivery(moment, link, delivery);
+    async openReader(queue: string): Promise<QueueReader> {
+      const reader = await link.openReader(queue);
+      return overriding(reader, {
+        async pull(): Promise<Delivery | undefined> {
+          const delivery = await reader.pull();
+          return delivery === undefined ? undefined : dyingDelivery(moment, link, delivery);
+        },
+      });
     },
     consume(queue: string, spec: Parameters<Link['consume']>[1], events: ConsumeEvents) {
       const delivered = (delivery: Delivery): void => events.delivered(dyingDelivery(moment, link, delivery));

@@ -25,7 +25,7 @@ test.each([
     const ids = await Promise.all(Array.from({ length: RUNS }, (_, number) => pipeline.send(mq, number)));
     const finished: string[] = [];
     const work = async (_: unknown, run: Run): Promise<StepAnswer> => {
-      await sleep(2);
+      await sleep(20);
       if (run.next === undefined) finished.push(run.id);
       return next();
     };
