@@ -1,4 +1,4 @@
-import { accept, fixed, type HeaderTable } from '@acemq/core';
+import { accept, fixed, type HeaderTable, topology } from '@acemq/core';
 import { describe, expect, test } from 'vitest';
 import { followSlip, next, Pipeline, type StepAnswer, startSlip } from '../../src/pipeline/index.ts';
 import { onMemory, ownName, pulled, type Setting, until } from './setting.ts';
@@ -175,6 +175,26 @@ describe('a next stop that the message cannot be sent to', () => {
       'exhausted 2 attempts: PublishError: the run cannot go on to its next stop "none"',
     );
     expect(reason).toContain("404 NOT_FOUND - no exchange 'none'");
+  });
+
+  test('says why where its headers, which grow with each stop, have no room left in a message', async () => {
+    const setting = await onMemory();
+    await setting.mq.declare(topology().queue('q'));
+    const positions: number[] = [];
+    await followSlip(setting.mq, 'q', (_, run) => {
+      positions.push(run.position);
+      return next();
+    });
+    const stops = Array.from({ length: 400 }, () => ({
+      exchange: '',
+      routingKey: 'q',
+      name: 'n'.repeat(25),
+    }));
+    await startSlip(setting.mq, stops, {}, { headers: { large: 'x'.repeat(28_000) } });
+    const reason = await reasonIn(setting, 'q');
+    expect(reason).toMatch(/EncodeError: the headers take \d+ bytes; allowed: up to 65536/);
+    expect(positions.length).toBeGreaterThan(1);
+    expect(positions.length).toBeLessThan(400);
   });
 
   test('says why where a payload cannot be written, or an interceptor does not let it through', async () => {
