@@ -6,6 +6,7 @@ import {
   checkOptions,
   type Duration,
   defaultOrigin,
+  guardLogger,
   type Logger,
   milliseconds,
   none,
@@ -16,7 +17,7 @@ import { guardObserver, NullObserver, type Observer } from '@acemq/observe';
 import type { AmqplibOptions } from './amqplib/index.ts';
 import { DEFAULT_CODEC } from './codecs/by-content-type.ts';
 import type { Backoff } from './link/backoff.ts';
-import { DEFAULT_LOGGER, guardLogger } from './log.ts';
+import { DEFAULT_LOGGER } from './log.ts';
 import { requireMethods, signalOf, wholeNumber } from './option-checks.ts';
 
 /** How a connection is made and what its publishers and consumers start from. */
@@ -108,9 +109,7 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
   checkOptions(options, [...KNOWN, ...TRANSPORT_OPTIONS], 'connect');
   signalOf(options.signal);
   const name = options.name === undefined ? 'acemq' : checkName(options.name, 'connection');
-  const logger = options.logger ?? DEFAULT_LOGGER;
-  requireMethods(logger, ['debug', 'info', 'warn', 'error'], 'logger');
-  const guarded = guardLogger(logger);
+  const logger = guardLogger(options.logger ?? DEFAULT_LOGGER, ['debug', 'info', 'warn', 'error']);
   if (options.codec !== undefined) requireMethods(options.codec, ['encode', 'decode', 'canDecode'], 'codec');
   const retry = options.retry ?? none();
   if (!(retry instanceof RetryPolicy)) {
@@ -133,8 +132,8 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
   return Object.freeze({
     name,
     origin: defaultOrigin(name, hostname()),
-    observer: guardObserver(options.observer ?? new NullObserver(), guarded),
-    logger: guarded,
+    observer: guardObserver(options.observer ?? new NullObserver(), logger),
+    logger,
     codec: options.codec ?? DEFAULT_CODEC,
     retry,
     prefetch: wholeNumber(options.prefetch, 'prefetch', { min: 1, max: 65_535, otherwise: 20 }),

@@ -20,6 +20,7 @@ import {
   type Link,
   type MessageRecorder,
   type PublishInterceptor,
+  type QueueReader,
   type RawAnswer,
   type RawMessage,
   type RawPublisher,
@@ -412,6 +413,15 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
   async pull(queue: string): Promise<Delivery | undefined> {
     checkQueueName(queue);
     return (await this.#link()).pull(queue);
+  }
+
+  /**
+   * Opens a channel to take messages out of a queue on, which can give them back all at once. It ends with the link: what was
+   * taken on it is then in the queue again, and another is to be opened. For tools; a service consumes.
+   */
+  async openReader(queue: string): Promise<QueueReader> {
+    checkQueueName(queue);
+    return (await this.#link()).openReader(queue);
   }
 
   /**

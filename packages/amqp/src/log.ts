@@ -31,37 +31,3 @@ function printed(value: unknown): string {
   if (value instanceof Error) return JSON.stringify(`${value.name}: ${value.message}`);
   return inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY });
 }
-
-/** What pino's loggers have and others do not: they take the object first and the message second. */
-interface ObjectFirst {
-  bindings(): unknown;
-  child(bindings: object): unknown;
-}
-
-function isObjectFirst(logger: object): logger is ObjectFirst {
-  const { bindings, child } = logger as Partial<ObjectFirst>;
-  return typeof bindings === 'function' && typeof child === 'function';
-}
-
-/**
- * A logger that throws, or whose promise rejects, must not reach the way of a message. One of pino's is given its
- * arguments in the order in which it reads them.
- */
-export function guardLogger(logger: Logger): Logger {
-  const swapped = isObjectFirst(logger);
-  const safely =
-    (level: keyof Logger) =>
-    (message: string, details?: Readonly<Record<string, unknown>>): void => {
-      try {
-        const write = logger[level] as (...args: readonly unknown[]) => unknown;
-        const written = swapped
-          ? write.call(logger, details ?? {}, message)
-          : write.call(logger, message, details);
-        // There is nobody left to tell.
-        if (written instanceof Promise) written.catch(() => {});
-      } catch {
-        // Nor here.
-      }
-    };
-  return { debug: safely('debug'), info: safely('info'), warn: safely('warn'), error: safely('error') };
-}

@@ -1,4 +1,5 @@
 import { ConfigurationError } from './errors.ts';
+import { guardLogger } from './guarded-logger.ts';
 import type { Logger } from './logger.ts';
 import { shown } from './shown.ts';
 
@@ -65,21 +66,19 @@ const NOTHING = new Uint8Array();
  * the log has the error.
  *
  * @param answer - Called for each GET and HEAD.
+ * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for a logger without `error`.
  */
 export function httpHandler(
   answer: () => HttpAnswer | Promise<HttpAnswer>,
   { name, logger }: HttpHandlerOptions,
 ): HttpHandler {
+  const log = guardLogger(logger, ['error']);
   let failing = false;
 
   function failed(error: unknown): void {
     if (failing) return;
     failing = true;
-    try {
-      logger.error(`${name} could not answer a request; further failures in a row are not logged`, { error });
-    } catch {
-      // A log that fails is no reason to leave the client without its answer.
-    }
+    log.error(`${name} could not answer a request; further failures in a row are not logged`, { error });
   }
 
   /** Only what got out ends a row of failures. */

@@ -147,6 +147,7 @@ export type {
 export type { RawAnswer, RawMessage, RawPublisher, RawVerdict } from './raw-publisher.ts';
 export type { EncodedPayload, MessageRecorder, RecordOptions } from './message-recorder.ts';
 export type { AttributeValue, Span, SpanKind, SpanOptions, Tracing } from './tracing.ts';
+export { guardLogger } from './guarded-logger.ts';
 export type { Logger } from './logger.ts';
 
 // Answering over HTTP, on any server.
@@ -180,6 +181,7 @@ export type {
   PublishChannelEvents,
   PublishListener,
   PublishVerdict,
+  QueueReader,
   QueueSpec,
   QueueState,
   Subscription,

@@ -105,6 +105,8 @@ export interface Link {
   deleteExchange(name: string): Promise<void>;
   /** Takes one message, unsettled, or `undefined` when there is none. For tools, not for services. */
   pull(queue: string): Promise<Delivery | undefined>;
+  /** Opens a channel to take messages out of a queue on, and to give them back all at once. For tools. */
+  openReader(queue: string): Promise<QueueReader>;
 
   /** Opens a channel on which every publish is confirmed. */
   openPublishChannel(events: PublishChannelEvents): Promise<PublishChannel>;
@@ -259,6 +261,22 @@ export interface Subscription {
    */
   stop(): Promise<void>;
   /** Closes the channel. Deliveries that are still unsettled go back to the queue. Never rejects. */
+  release(): Promise<void>;
+}
+
+/** Takes messages out of one queue, one at a time, on a channel of its own. */
+export interface QueueReader {
+  /**
+   * Whether it can go on. Once it cannot, be it released, be it that its channel or its link has gone, what was taken and not
+   * settled is in its queue again.
+   */
+  readonly open: boolean;
+  /** As {@link Link.pull}. 404 when the queue is not there, which ends the reader. */
+  pull(): Promise<Delivery | undefined>;
+  /**
+   * Gives back all that is not settled, in one go and in its order, and ends the reader. Resolves when that is done. Never
+   * rejects. To give back thousands one by one keeps a classic queue busy for many seconds.
+   */
   release(): Promise<void>;
 }
 

@@ -10,17 +10,17 @@ import {
   type LinkEvents,
   type PublishChannel,
   type PublishChannelEvents,
+  type QueueReader,
   type QueueSpec,
   type QueueState,
   type Subscription,
 } from '@acemq/core';
 import type { Broker } from './broker.ts';
 import { checkSpec } from './consume-arguments.ts';
-import { type DeliveryChannel, MemoryDelivery } from './delivery.ts';
 import { MemoryPublishChannel, type PendingPublish } from './publish-channel.ts';
+import { MemoryReader } from './reader.ts';
 import { MemorySubscription } from './subscription.ts';
 import { soon } from './turn.ts';
-import { Unsettled } from './unsettled.ts';
 import { checkArguments } from './wire-table.ts';
 
 const EXCHANGE_NAME = 'the name of the exchange';
@@ -68,13 +68,15 @@ class Question<T> implements Inbound {
  * What is written to it is read by the broker in a later turn of the event loop, in the order in which it was
  * written: nothing is ever answered from within the call that asked.
  */
-export class MemoryLink implements Link, DeliveryChannel {
+export class MemoryLink implements Link {
   readonly name: string;
   readonly broker: Broker;
   readonly publishChannels: Set<MemoryPublishChannel> = new Set();
   readonly subscriptions: Set<MemorySubscription> = new Set();
   readonly #events: LinkEvents;
-  readonly #pulled = new Unsettled();
+  /** Those that others opened, and one for each queue that was pulled from. */
+  readonly readers: Set<MemoryReader> = new Set();
+  readonly #pulls = new Map<string, MemoryReader>();
   #open = true;
   #closed = false;
   #blocked = false;
@@ -109,56 +111,59 @@ export class MemoryLink implements Link, DeliveryChannel {
     checkShortText(EXCHANGE_NAME, name);
     checkShortText('the type of the exchange', spec.type);
     checkArguments(`declare exchange "${name}"`, spec.arguments);
-    return this.#ask(() => this.broker.declareExchange(this, name, spec));
+    return this.ask(() => this.broker.declareExchange(this, name, spec));
   }
 
   async declareQueue(name: string, spec: QueueSpec): Promise<void> {
     checkShortText(QUEUE_NAME, name);
     checkArguments(`declare queue "${name}"`, spec.arguments);
-    return this.#ask(() => this.broker.declareQueue(this, name, spec));
+    return this.ask(() => this.broker.declareQueue(this, name, spec));
   }
 
   async bind(queue: string, exchange: string, routingKey: string): Promise<void> {
     checkShortText(QUEUE_NAME, queue);
     checkShortText(EXCHANGE_NAME, exchange);
     checkShortText('the routing key', routingKey);
-    return this.#ask(() => this.broker.bind(this, queue, exchange, routingKey));
+    return this.ask(() => this.broker.bind(this, queue, exchange, routingKey));
   }
 
   async checkQueue(name: string): Promise<QueueState | undefined> {
     checkShortText(QUEUE_NAME, name);
-    return this.#ask(() => this.broker.checkQueue(this, name));
+    return this.ask(() => this.broker.checkQueue(this, name));
   }
 
   async checkExchange(name: string): Promise<boolean> {
     checkShortText(EXCHANGE_NAME, name);
-    return this.#ask(() => this.broker.checkExchange(name));
+    return this.ask(() => this.broker.checkExchange(name));
   }
 
   async deleteQueue(name: string): Promise<number> {
     checkShortText(QUEUE_NAME, name);
-    return this.#ask(() => this.broker.deleteQueue(this, name));
+    return this.ask(() => this.broker.deleteQueue(this, name));
   }
 
   async deleteExchange(name: string): Promise<void> {
     checkShortText(EXCHANGE_NAME, name);
-    return this.#ask(() => this.broker.deleteExchange(this, name));
+    return this.ask(() => this.broker.deleteExchange(this, name));
   }
 
   async pull(name: string): Promise<Delivery | undefined> {
     checkShortText(QUEUE_NAME, name);
-    return this.#ask(() => {
-      const queue = this.broker.queueToRead(this, name);
-      const entry = queue.take();
-      if (entry === undefined) return undefined;
-      const delivery = new MemoryDelivery(entry, queue, this, this.broker.clock.now(), true);
-      this.#pulled.add(delivery);
-      return delivery;
-    });
+    let reader = this.#pulls.get(name);
+    if (reader?.open !== true) {
+      reader = new MemoryReader(this, name);
+      this.#pulls.set(name, reader);
+    }
+    return reader.pull();
+  }
+
+  async openReader(name: string): Promise<QueueReader> {
+    checkShortText(QUEUE_NAME, name);
+    return this.ask(() => new MemoryReader(this, name));
   }
 
   openPublishChannel(events: PublishChannelEvents): Promise<PublishChannel> {
-    return this.#ask(() => {
+    return this.ask(() => {
       const channel = new MemoryPublishChannel(this, events);
       this.publishChannels.add(channel);
       return channel;
@@ -168,7 +173,7 @@ export class MemoryLink implements Link, DeliveryChannel {
   async consume(name: string, spec: ConsumeSpec, events: ConsumeEvents): Promise<Subscription> {
     checkShortText(QUEUE_NAME, name);
     checkSpec(name, spec);
-    return this.#ask(() => {
+    return this.ask(() => {
       const { queue, tag } = this.broker.consume(this, name, spec);
       const subscription = new MemorySubscription(this, queue, spec, tag, events);
       this.subscriptions.add(subscription);
@@ -218,16 +223,6 @@ export class MemoryLink implements Link, DeliveryChannel {
     this.#answers.push(pending);
   }
 
-  holds(delivery: MemoryDelivery): boolean {
-    return this.#pulled.has(delivery);
-  }
-
-  /** A pulled delivery is settled. */
-  settled(delivery: MemoryDelivery): void {
-    this.#pulled.delete(delivery);
-    delivery.queue.move();
-  }
-
   /** The alarm is over. */
   unblock(): void {
     if (!this.#blocked) return;
@@ -247,7 +242,8 @@ export class MemoryLink implements Link, DeliveryChannel {
     });
   }
 
-  #ask<T>(work: () => T): Promise<T> {
+  /** Writes a question; resolves with what the broker answers when it has read it. */
+  ask<T>(work: () => T): Promise<T> {
     if (this.#closed) return Promise.reject(new ConnectionClosedError('the connection was closed'));
     if (!this.#open) return Promise.reject(new ConnectionLostError('the connection is lost'));
     return new Promise((resolve, reject) => {
@@ -307,7 +303,7 @@ export class MemoryLink implements Link, DeliveryChannel {
     for (const channel of [...this.publishChannels]) channel.end(error);
     for (const inbound of unread) inbound.lost(error);
     for (const subscription of [...this.subscriptions]) subscription.close(error);
-    this.#pulled.giveBack();
+    for (const reader of [...this.readers]) reader.close();
     this.broker.deleteExclusive(this);
   }
 }

@@ -10,6 +10,7 @@ import {
   type LinkEvents,
   type PublishChannel,
   type PublishChannelEvents,
+  type QueueReader,
   type QueueSpec,
   type QueueState,
   REPLY_NOT_FOUND,
@@ -21,6 +22,7 @@ import { type Done, type LinkChannel, lostAs, openChannel } from './link-channel
 import type { LinkState } from './link-state.ts';
 import { AmqplibPublishChannel } from './publish-channel.ts';
 import { PullChannels } from './pull-channels.ts';
+import { AmqplibReader } from './reader.ts';
 import { refusalOf, replyOf } from './refusal.ts';
 import { subscribe } from './subscription.ts';
 import { wireArguments } from './table-size.ts';
@@ -166,6 +168,11 @@ export class AmqplibLink implements Link {
   async pull(queue: string): Promise<Delivery | undefined> {
     checkShortText(QUEUE_NAME, queue);
     return this.#pulls.pull(queue);
+  }
+
+  async openReader(queue: string): Promise<QueueReader> {
+    checkShortText(QUEUE_NAME, queue);
+    return new AmqplibReader(await this.#channel(), queue);
   }
 
   async openPublishChannel(events: PublishChannelEvents): Promise<PublishChannel> {

@@ -1,7 +1,6 @@
 import type { Delivery } from '@acemq/core';
-import type { GetMessage } from 'amqplib/callback_api';
-import { AmqplibDelivery, SettlingEach } from './delivery.ts';
 import type { LinkChannel } from './link-channel.ts';
+import { AmqplibReader } from './reader.ts';
 
 /**
  * The channels that messages are pulled on, one for each queue and opened again when it has gone. They live
@@ -10,36 +9,32 @@ import type { LinkChannel } from './link-channel.ts';
  */
 export class PullChannels {
   readonly #open: () => Promise<LinkChannel>;
-  readonly #channels = new Map<string, Promise<LinkChannel>>();
+  readonly #readers = new Map<string, Promise<AmqplibReader>>();
 
   constructor(open: () => Promise<LinkChannel>) {
     this.#open = open;
   }
 
   async pull(queue: string): Promise<Delivery | undefined> {
-    const channel = await this.#channelFor(queue);
-    const message = await channel.ask<GetMessage | false>(`pull from queue "${queue}"`, (raw, done) => {
-      raw.get(queue, { noAck: false }, done);
-    });
-    return message === false ? undefined : new AmqplibDelivery(channel, new SettlingEach(channel), message);
+    return (await this.#readerOf(queue)).pull();
   }
 
-  async #channelFor(queue: string): Promise<LinkChannel> {
-    const known = this.#channels.get(queue);
+  async #readerOf(queue: string): Promise<AmqplibReader> {
+    const known = this.#readers.get(queue);
     if (known !== undefined) {
-      const channel = await known;
-      if (channel.open) return channel;
-      if (this.#channels.get(queue) !== known) return this.#channelFor(queue);
+      const reader = await known;
+      if (reader.open) return reader;
+      if (this.#readers.get(queue) !== known) return this.#readerOf(queue);
     }
     const opening = this.#open();
-    this.#channels.set(queue, opening);
+    const reader = opening.then((channel) => new AmqplibReader(channel, queue));
+    this.#readers.set(queue, reader);
     const forget = (): void => {
-      if (this.#channels.get(queue) === opening) this.#channels.delete(queue);
+      if (this.#readers.get(queue) === reader) this.#readers.delete(queue);
     };
     try {
-      const channel = await opening;
-      channel.onGone = forget;
-      return channel;
+      (await opening).onGone = forget;
+      return await reader;
     } catch (error) {
       forget();
       throw error;

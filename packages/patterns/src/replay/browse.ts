@@ -1,6 +1,5 @@
 import type { Connection } from '@acemq/amqp';
 import { ConfigurationError, ConnectionLostError, checkQueueName, shown } from '@acemq/core';
-import { lossesOf } from '../pipeline/lost-deliveries.ts';
 import type { Letter } from './letter.ts';
 import type { QueueKind } from './queue-kind.ts';
 import { type SiftOptions, siftSettings } from './sift-options.ts';
@@ -38,19 +37,18 @@ export async function browse(
   if (typeof visit !== 'function')
     throw new ConfigurationError(`visit must be a function, and is ${shown(visit)}`);
   const settings = siftSettings(options, [], 'browse');
-  const losses = lossesOf(mq);
   const sifting = new Sifting(mq, queue, settings, {
     choose: async (letter) => {
-      if (lossesOf(mq) !== losses) {
-        throw new ConnectionLostError(
-          `the link was lost while ${shown(queue)} was looked through; its messages are in the queue again`,
-        );
-      }
       if (!(await settings.only(letter))) return 'skip';
       await visit(letter);
       return 'take';
     },
     take: () => 'held',
+    again: () => {
+      throw new ConnectionLostError(
+        `the link was lost while ${shown(queue)} was looked through; its messages are in the queue again`,
+      );
+    },
   });
   const { taken, skipped, reason, kind } = await sifting.run();
   return Object.freeze({ visited: taken, skipped, reason, kind });

@@ -1,6 +1,5 @@
 import type { Connection } from '@acemq/amqp';
-import { ConnectionLostError, type Delivery } from '@acemq/core';
-import { lossesOf } from '../pipeline/lost-deliveries.ts';
+import { ConnectionLostError, type Delivery, type QueueReader } from '@acemq/core';
 import { type Letter, letterOf } from './letter.ts';
 import { pause } from './pause.ts';
 import { isOfQuorum, type QueueKind, queueKind } from './queue-kind.ts';
@@ -37,6 +36,8 @@ export interface SiftWork {
   choose(letter: Letter): Choice | Promise<Choice>;
   /** Does what is done with one. `isOurs` says whether the broker has not taken it back meanwhile. */
   take(letter: Letter, delivery: Delivery, isOurs: () => boolean): Taken | Promise<Taken>;
+  /** The link was lost: what was held is in the queue again, and comes again. What it throws ends the walk. */
+  again?(): void;
 }
 
 /** Milliseconds between attempts to read while the link is down. */
@@ -56,13 +57,12 @@ export class Sifting {
   readonly #work: SiftWork;
   readonly #out = new Set<Promise<void>>();
   readonly #end: number;
-  #held: Delivery[] = [];
   /** How many of each kind are held. */
-  #counts = { take: 0, skip: 0, back: 0 };
+  #held = { take: 0, skip: 0, back: 0 };
   #gone = 0;
   #total = 0;
   #kind: QueueKind = 'unknown';
-  #losses = 0;
+  #reader: QueueReader | undefined;
   #failure: { readonly error: unknown } | undefined;
   #waiting: string | undefined;
   #nextTake = 0;
@@ -104,7 +104,6 @@ export class Sifting {
   async run(): Promise<SiftEnd> {
     this.#kind = await queueKind(this.#mq, this.#queue);
     this.#total = await this.#mq.messageCount(this.#queue);
-    this.#losses = lossesOf(this.#mq);
     let reason: SiftReason = 'drained';
     try {
       reason = await this.#read();
@@ -115,7 +114,8 @@ export class Sifting {
     const end = this.#ended(reason);
     this.#waiting = undefined;
     this.#report(true);
-    this.#putBack();
+    // All at once: one by one, thousands would keep the broker busy for many seconds.
+    await this.#reader?.release();
     if (this.#failure !== undefined) throw this.#failure.error;
     return end;
   }
@@ -123,11 +123,10 @@ export class Sifting {
   async #read(): Promise<SiftReason> {
     const { limit, window, signal } = this.#settings;
     for (;;) {
-      this.#forgetLost();
       if (this.#failure !== undefined) return 'drained';
       if (signal?.aborted === true) return 'aborted';
       if (this.#mq.clock.elapsed() >= this.#end) return 'deadline';
-      const begun = this.#gone + this.#out.size + this.#counts.take;
+      const begun = this.#gone + this.#out.size + this.#held.take;
       if (begun >= limit) {
         if (this.#out.size === 0) return 'limit';
         await Promise.race(this.#out);
@@ -144,7 +143,7 @@ export class Sifting {
       } else if (this.#out.size > 0) {
         // One of them may come back.
         await Promise.all(this.#out);
-      } else if (this.#losses === lossesOf(this.#mq)) {
+      } else if (this.#reader?.open === true) {
         return 'drained';
       }
     }
@@ -152,9 +151,8 @@ export class Sifting {
 
   async #pull(): Promise<Delivery | undefined | 'again'> {
     try {
-      const delivery = await this.#mq.pull(this.#queue);
-      // It came over the link that is there now, and what is held may not have.
-      this.#forgetLost();
+      if (this.#reader?.open !== true) await this.#open();
+      const delivery = await this.#reader?.pull();
       this.#waiting = undefined;
       return delivery;
     } catch (error) {
@@ -165,31 +163,36 @@ export class Sifting {
     }
   }
 
+  async #open(): Promise<void> {
+    const isFirst = this.#reader === undefined;
+    this.#reader = await this.#mq.openReader(this.#queue);
+    if (isFirst) return;
+    this.#held = { take: 0, skip: 0, back: 0 };
+    try {
+      this.#work.again?.();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
   async #sift(delivery: Delivery): Promise<void> {
     const letter = letterOf(delivery, this.#mq.clock.now());
     if (this.#kind === 'unknown' && isOfQuorum(letter.headers)) this.#kind = 'quorum';
-    let choice: Choice;
-    try {
-      choice = await this.#work.choose(letter);
-    } catch (error) {
-      this.#hold(delivery, 'skip');
-      throw error;
-    }
+    const reader = this.#reader;
+    const choice = await this.#work.choose(letter);
     if (choice !== 'take') {
-      this.#hold(delivery, choice);
-      this.#report(false);
+      this.#hold(reader, choice);
       return;
     }
     await this.#keepToRate();
-    const losses = this.#losses;
-    const isOurs = (): boolean => losses === lossesOf(this.#mq);
+    const isOurs = (): boolean => reader?.open === true;
     const taken = this.#work.take(letter, delivery, isOurs);
     if (!(taken instanceof Promise)) {
-      this.#took(delivery, taken);
+      this.#took(reader, taken);
       return;
     }
     const task = taken.then(
-      (how) => this.#took(delivery, how),
+      (how) => this.#took(reader, how),
       (error: unknown) => {
         this.#failure ??= { error };
         delivery.nack(true);
@@ -199,9 +202,15 @@ export class Sifting {
     void task.then(() => this.#out.delete(task));
   }
 
-  #took(delivery: Delivery, how: Taken): void {
+  #took(reader: QueueReader | undefined, how: Taken): void {
+    if (how === 'held') this.#hold(reader, 'take');
     if (how === 'gone') this.#gone += 1;
-    else if (how === 'held') this.#hold(delivery, 'take');
+    this.#report(false);
+  }
+
+  /** It stays out until the reader is released. One that came over a link that is gone is in the queue again. */
+  #hold(reader: QueueReader | undefined, choice: Choice): void {
+    if (reader === this.#reader) this.#held[choice] += 1;
     this.#report(false);
   }
 
@@ -214,30 +223,11 @@ export class Sifting {
     this.#nextTake = Math.max(this.#nextTake, now) + 1000 / rate;
   }
 
-  /** After a lost link everything that was held is in the queue again, and is read anew. */
-  #forgetLost(): void {
-    const losses = lossesOf(this.#mq);
-    if (losses === this.#losses) return;
-    this.#losses = losses;
-    this.#held = [];
-    this.#counts = { take: 0, skip: 0, back: 0 };
-  }
-
-  #hold(delivery: Delivery, choice: Choice): void {
-    this.#held.push(delivery);
-    this.#counts[choice] += 1;
-  }
-
-  #putBack(): void {
-    this.#forgetLost();
-    for (const delivery of this.#held.splice(0)) delivery.nack(true);
-  }
-
   #ended(reason: SiftReason): SiftEnd {
     return {
-      taken: this.#gone + this.#counts.take,
-      skipped: this.#counts.skip,
-      cameBack: this.#counts.back,
+      taken: this.#gone + this.#held.take,
+      skipped: this.#held.skip,
+      cameBack: this.#held.back,
       reason,
       kind: this.#kind,
     };

@@ -1,4 +1,4 @@
-import { BrokerRefusedError, ConfigurationError, ConnectionLostError } from '@acemq/core';
+import { BrokerRefusedError, ConfigurationError, ConnectionLostError, type Delivery } from '@acemq/core';
 import { always, given, type TransportCase } from './case.ts';
 import { holds, isA, matches, rejected, same } from './check.ts';
 import { type StageConsumer, text, until } from './stage.ts';
@@ -246,5 +246,55 @@ export const CONSUMING: readonly TransportCase[] = [
     same('again', { body: text(again), redelivered: again.redelivered }, { body: 'a', redelivered: true });
     same('settled', again.ack(), true);
     await stage.depth(queue, 1);
+  }),
+
+  always('gives back at once what a reader holds, each message in its place', async (stage) => {
+    const link = await stage.main();
+    const queue = await stage.queue('q');
+    await stage.fill(queue, 'a', 'b', 'c', 'd', 'e');
+    const reader = await link.openReader(queue);
+    const taken: (Delivery | undefined)[] = [];
+    for (let count = 0; count < 4; count += 1) taken.push(await reader.pull());
+    same('acknowledged', taken[1]?.ack(), true);
+    same('open', reader.open, true);
+    await reader.release();
+    await reader.release();
+    same('released', reader.open, false);
+    same('a late ack', taken[0]?.ack(), false);
+    await rejected('a pull after it', reader.pull(), ConnectionLostError);
+    await stage.depth(queue, 4);
+    const other = await link.openReader(queue);
+    const bodies: string[] = [];
+    for (let one = await other.pull(); one !== undefined; one = await other.pull()) {
+      bodies.push(`${text(one)}${one.redelivered ? ' again' : ''}`);
+      one.ack();
+    }
+    same('the rest', bodies.join(), 'a again,c again,d again,e');
+    same('nothing left', await other.pull(), undefined);
+    await other.release();
+  }),
+
+  always('ends a reader whose queue is not there, and nothing else', async (stage) => {
+    const link = await stage.main();
+    const queue = await stage.queue('q');
+    const reader = await link.openReader(`${queue}-not`);
+    same('a pull', (await rejected('a pull', reader.pull(), BrokerRefusedError)).replyCode, 404);
+    await until('the reader has ended', () => !reader.open);
+    same('the link', link.open, true);
+    const other = await link.openReader(queue);
+    same('another reader', await other.pull(), undefined);
+    await other.release();
+  }),
+
+  always('ends a reader with its link: what it held is in the queue again', async (stage) => {
+    const { link } = await stage.dial();
+    const queue = await stage.queue('q');
+    await stage.fill(queue, 'a', 'b');
+    const reader = await link.openReader(queue);
+    const first = await reader.pull();
+    link.destroy();
+    await until('the reader has ended', () => !reader.open);
+    same('a late ack', first?.ack(), false);
+    await stage.depth(queue, 2);
   }),
 ];
