@@ -2,11 +2,10 @@ import type { Connection, Publisher } from '@acemq/amqp';
 import {
   AbortedError,
   ConnectionClosedError,
+  checkApplicationHeaders,
   checkRoutingKey,
   createEnvelope,
   type Envelope,
-  HEADER_REPLY_TO,
-  type HeaderTable,
 } from '@acemq/core';
 import { Ask } from './ask.ts';
 import { signalOption } from './option-checks.ts';
@@ -20,6 +19,7 @@ import {
   timeoutOf,
 } from './requester-options.ts';
 import { WaitingAsks } from './waiting-asks.ts';
+import { type AskedFields, requestFields } from './wire-fields.ts';
 
 /** A reply, with what it says about itself. */
 export interface Reply<Answer = unknown> {
@@ -50,8 +50,6 @@ export class Requester<Query = unknown, Answer = unknown> {
   readonly #publisher: Publisher<Query>;
   readonly #waiting: WaitingAsks<Answer>;
   readonly #replies: ReplyQueue;
-  /** Of an ask that brings no headers of its own. */
-  readonly #headers: Readonly<HeaderTable>;
   readonly #unlisten: () => void;
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -68,7 +66,6 @@ export class Requester<Query = unknown, Answer = unknown> {
     this.#publisher = publisher;
     this.#waiting = waiting;
     this.#replies = replies;
-    this.#headers = Object.freeze({ [HEADER_REPLY_TO]: replies.name });
     this.#unlisten = mq.onState(({ type }) => {
       if (type === 'closed') this.#end('the connection was closed');
     });
@@ -211,8 +208,12 @@ export class Requester<Query = unknown, Answer = unknown> {
     if (this.#closed) throw new ConnectionClosedError('the requester has been closed');
     const { type, version, routingKey, timeout } = this.#options;
     if (options === NO_OPTIONS) {
-      const fields = { type, version, headers: this.#headers };
-      return { envelope: this.#envelope(fields, routingKey), routingKey, timeout, signal: undefined };
+      return {
+        envelope: this.#envelope({ type, version }, routingKey),
+        routingKey,
+        timeout,
+        signal: undefined,
+      };
     }
     checkAskOptions(options);
     const signal = signalOption(options.signal);
@@ -222,7 +223,7 @@ export class Requester<Query = unknown, Answer = unknown> {
       type: options.type ?? type,
       version: options.version ?? version,
       causationId: options.causationId,
-      headers: options.headers === undefined ? this.#headers : { ...options.headers, ...this.#headers },
+      headers: options.headers === undefined ? undefined : checkApplicationHeaders(options.headers),
     };
     return {
       envelope: this.#envelope(fields, key),
@@ -232,9 +233,10 @@ export class Requester<Query = unknown, Answer = unknown> {
     };
   }
 
-  /** Of a request: its correlation is its id, which is a new one. */
-  #envelope(fields: Parameters<typeof createEnvelope>[0], routingKey: string): Envelope {
-    return createEnvelope(fields, { routingKey, now: this.#mq.clock.now(), origin: this.#mq.origin });
+  #envelope(asked: AskedFields, routingKey: string): Envelope {
+    const { clock, origin } = this.#mq;
+    const fields = requestFields(asked, this.#replies.name);
+    return createEnvelope(fields, { routingKey, now: clock.now(), origin });
   }
 
   #begin(ask: Ask<Answer>, payload: Query, draft: Draft, options: AskOptions): void {

@@ -29,6 +29,7 @@ import {
   type RespondOptions,
   resolveRespondOptions,
 } from './responder-options.ts';
+import { replyFields } from './wire-fields.ts';
 
 /** Answers the requests in a queue. Made by {@link respond}. */
 export class Responder<Query = unknown, Answer = unknown> {
@@ -155,13 +156,8 @@ export class Responder<Query = unknown, Answer = unknown> {
     }
   }
 
-  #to({ envelope: { id, type, correlationId } }: Message<Query>, address: string): SendOptions {
-    return {
-      routingKey: address,
-      type: this.#replyType ?? `${type}.reply`,
-      correlationId,
-      causationId: id,
-    };
+  #to({ envelope }: Message<Query>, address: string): SendOptions {
+    return { ...replyFields(envelope, this.#replyType), routingKey: address };
   }
 }
 

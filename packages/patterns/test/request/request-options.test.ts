@@ -48,6 +48,7 @@ describe('the options of an ask', () => {
     [{ timeout: '0s' }, 'timeout must be at least 1ms, not "0s"'],
     [{ signal: {} }, 'signal must be an AbortSignal, and is an object'],
     [{ routingKey: 7 }, 'routing key'],
+    [{ headers: 'tenant' }, 'headers must be an object, not "tenant"'],
     [{ headers: { 'x-acemq-id': 'mine' } }, 'headers must not start with x-acemq-'],
     [{ version: 1.5 }, 'version must be a whole number'],
     [{ persistent: 'yes' }, 'persistent must be true or false'],
