@@ -50,7 +50,7 @@ test('the README of amqp has every member of a connection, a publisher and a con
   expect(names('Member of a connection').sort()).toEqual(members(mq));
   expect(names('Member of a publisher').sort()).toEqual(members(mq.publisher()));
   expect(names('Member of a consumer').sort()).toEqual(
-    members(consumer, ['subscribe', 'restore', 'closeBy']),
+    members(consumer, ['subscribe', 'restore', 'closeBy', 'closesLast']),
   );
   await consumer.close();
 });

@@ -38,7 +38,7 @@ import type { HealthReport } from '@acemq/health';
 import type { Observer } from '@acemq/observe';
 import { encodeWith } from './codecs/encode-with.ts';
 import type { ResolvedConnectOptions } from './connect-options.ts';
-import { Consumer } from './consuming/consumer.ts';
+import { Consumer, type ConsumerCloseReport } from './consuming/consumer.ts';
 import { type ConsumeOptions, resolveConsumeOptions } from './consuming/consumer-options.ts';
 import { explaining } from './declaring.ts';
 import { type HealthFacts, type HealthOptions, healthTimeoutOf } from './health.ts';
@@ -429,7 +429,7 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
    * for its retry. Then, under one deadline (`timeout`, default `closeTimeout`), running handlers are waited
    * for, and the confirms of every publish that was accepted. While a handler runs, sends are still
    * accepted, since it may have to publish to finish what it is at; once none does, which is at once where
-   * none did, a `send` rejects with `ConnectionClosedError`.
+   * none did, a `send` rejects with `ConnectionClosedError`. A consumer with `closesLast` reads until then.
    *
    * Past the deadline the handlers' signals are aborted and what is left stays unsettled or unconfirmed. A
    * second call gives the first's answer. Rejects only with `ConfigurationError`, for a `timeout` that is
@@ -458,7 +458,11 @@ export class Connection implements Interceptable, RawPublisher, MessageRecorder 
     this.#topology.stop();
     const consumers = [...this.#consumers];
     if (consumers.every((consumer) => consumer.inFlight === 0)) this.#publishing.stop();
-    const reports = await Promise.all(consumers.map((consumer) => consumer.closeBy(deadline)));
+    const reports: ConsumerCloseReport[] = [];
+    for (const last of [false, true]) {
+      const these = consumers.filter((consumer) => consumer.closesLast === last);
+      reports.push(...(await Promise.all(these.map((consumer) => consumer.closeBy(deadline)))));
+    }
     this.#publishing.stop();
     await Promise.race([this.#publishing.settled(), deadline]);
     const unconfirmed = this.#publishing.outstanding + this.#publishing.waiting;

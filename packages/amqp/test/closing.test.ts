@@ -277,6 +277,43 @@ describe('closing while handlers run', () => {
   });
 });
 
+describe('a consumer that closes last', () => {
+  it('reads until the handlers of the others have ended', async () => {
+    const { mq, clock, gate, queue } = await working(1);
+    const replies = `${queue}.replies`;
+    await mq.declare(topology().queue(replies));
+    const seen: unknown[] = [];
+    const last = await mq.consume(
+      replies,
+      ({ payload }: Message) => {
+        seen.push(payload);
+        return accept();
+      },
+      { closesLast: true },
+    );
+    const closed = watch(mq.close({ timeout: '10s' }));
+    await clock.advance(0);
+    expect(last.running).toBe(true);
+    await mq.publisher({ routingKey: replies }).send('what the handler waits for');
+    await clock.advance(0);
+    expect(seen).toEqual(['what the handler waits for']);
+    gate.resolve(accept());
+    await clock.advance(0);
+    expect(last.running).toBe(false);
+    expect(closed.value).toEqual(DONE);
+  });
+
+  it('closes with the rest when the deadline has passed', async () => {
+    const { mq, clock, queue } = await working(1);
+    await mq.declare(topology().queue(`${queue}.replies`));
+    const last = await mq.consume(`${queue}.replies`, () => accept(), { closesLast: true });
+    const closed = watch(mq.close({ timeout: '1s' }));
+    await clock.advance(1_000);
+    expect(closed.value).toEqual({ finished: false, unsettled: 1, unconfirmed: 0 });
+    expect(last.running).toBe(false);
+  });
+});
+
 describe('closing while messages wait here for their retry', () => {
   it.each([
     ['a retry', () => retry('again')],

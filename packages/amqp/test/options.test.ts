@@ -280,6 +280,7 @@ describe('the options of a consumer', () => {
     ['arguments, text', { arguments: 'x-priority=5' }, 'arguments', 'an object'],
     ['arguments, a list', { arguments: [] }, 'arguments', 'a list'],
     ['declare, a number', { declare: 1 }, 'declare', '1', 'true or false'],
+    ['closesLast, text', { closesLast: 'yes' }, 'closesLast', '"yes"', 'true or false'],
     ['signal, no signal', { signal: new AbortController() }, 'signal', 'AbortSignal'],
     [
       'retry that would wait here for 15 minutes',
@@ -361,6 +362,7 @@ describe('the options of a consumer', () => {
       exclusive: undefined,
       arguments: undefined,
       declare: undefined,
+      closesLast: undefined,
       signal: undefined,
     };
     expect((await mq.consume(queue, () => accept(), options)).running).toBe(true);

@@ -52,6 +52,11 @@ export interface ConsumeOptions<T = unknown> {
    * `.dlq.dlq`.
    */
   readonly declare?: boolean | undefined;
+  /**
+   * Whether a close of the connection lets it read until the handlers of the other consumers have ended, since they may
+   * wait for what it brings: for replies. Default false.
+   */
+  readonly closesLast?: boolean | undefined;
   /** Ends the wait for the connection; a consumer that runs is ended by its `close()`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,6 +71,7 @@ const KNOWN = [
   'exclusive',
   'arguments',
   'declare',
+  'closesLast',
   'signal',
 ] as const;
 
@@ -81,6 +87,7 @@ export interface ResolvedConsumeOptions {
   readonly exclusive: boolean;
   readonly arguments: Readonly<HeaderTable>;
   readonly declare: boolean;
+  readonly closesLast: boolean;
 }
 
 /** What a connection brings to it. */
@@ -133,6 +140,7 @@ export function resolveConsumeOptions<T>(
     exclusive: yesOrNo(options.exclusive, 'exclusive', false),
     arguments: argumentsOf(options.arguments),
     declare: yesOrNo(options.declare, 'declare', !queue.startsWith('amq.')),
+    closesLast: yesOrNo(options.closesLast, 'closesLast', false),
   };
 }
 

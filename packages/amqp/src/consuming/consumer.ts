@@ -168,6 +168,11 @@ export class Consumer {
     }
   }
 
+  /** @internal Whether it reads until the handlers of the others have ended. */
+  get closesLast(): boolean {
+    return this.#parts.options.closesLast;
+  }
+
   /** @internal As {@link close}, with a deadline that several share. The earliest one counts. */
   closeBy(deadline: Promise<void>): Promise<ConsumerCloseReport> {
     void deadline.then(this.#passed);

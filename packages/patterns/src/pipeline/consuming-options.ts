@@ -11,5 +11,6 @@ export const CONSUME_OPTIONS: readonly string[] = Object.keys({
   exclusive: true,
   arguments: true,
   declare: true,
+  closesLast: true,
   signal: true,
 } satisfies Record<keyof ConsumeOptions, true>);

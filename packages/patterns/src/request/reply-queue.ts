@@ -118,6 +118,7 @@ export class ReplyQueue {
         codec: tolerant(codec),
         retry: none(),
         declare: false,
+        closesLast: true,
         prefetch: PREFETCH,
         concurrency: PREFETCH,
       },

@@ -81,34 +81,35 @@ export interface ResolvedRequesterOptions<Query, Answer> {
   readonly publisher: PublisherOptions<Query>;
 }
 
-const OPTIONS: readonly string[] = [
-  'exchange',
-  'routingKey',
-  'timeout',
-  'replyQueue',
-  'declare',
-  'codec',
-  'schema',
-  'replySchema',
-  'type',
-  'version',
-  'persistent',
-  'priority',
-  'expiresAfter',
-] satisfies (keyof RequesterOptions)[];
+/** By name, so that the compiler misses none. */
+const OPTIONS = Object.keys({
+  exchange: true,
+  routingKey: true,
+  timeout: true,
+  replyQueue: true,
+  declare: true,
+  codec: true,
+  schema: true,
+  replySchema: true,
+  type: true,
+  version: true,
+  persistent: true,
+  priority: true,
+  expiresAfter: true,
+} satisfies Record<keyof RequesterOptions, true>);
 
-const ASK_OPTIONS: readonly string[] = [
-  'timeout',
-  'signal',
-  'routingKey',
-  'headers',
-  'type',
-  'version',
-  'causationId',
-  'persistent',
-  'priority',
-  'expiresAfter',
-] satisfies (keyof AskOptions)[];
+const ASK_OPTIONS = Object.keys({
+  timeout: true,
+  signal: true,
+  routingKey: true,
+  headers: true,
+  type: true,
+  version: true,
+  causationId: true,
+  persistent: true,
+  priority: true,
+  expiresAfter: true,
+} satisfies Record<keyof AskOptions, true>);
 
 /** Checks the options of a requester and fills them in. Throws `ConfigurationError`. */
 export function resolveRequesterOptions<Query, Answer>(

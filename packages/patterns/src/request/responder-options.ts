@@ -37,21 +37,23 @@ export interface ResolvedRespondOptions<Query, Answer> {
   readonly replyType: string | undefined;
 }
 
-const OPTIONS: readonly string[] = [
-  'retry',
-  'concurrency',
-  'prefetch',
-  'codec',
-  'schema',
-  'tag',
-  'exclusive',
-  'arguments',
-  'declare',
-  'signal',
-  'replyCodec',
-  'replySchema',
-  'replyType',
-] satisfies (keyof RespondOptions)[];
+/** By name, so that the compiler misses none. */
+const OPTIONS = Object.keys({
+  retry: true,
+  concurrency: true,
+  prefetch: true,
+  codec: true,
+  schema: true,
+  tag: true,
+  exclusive: true,
+  arguments: true,
+  declare: true,
+  closesLast: true,
+  signal: true,
+  replyCodec: true,
+  replySchema: true,
+  replyType: true,
+} satisfies Record<keyof RespondOptions, true>);
 
 /** Checks the options of a responder. Throws `ConfigurationError`. */
 export function resolveRespondOptions<Query, Answer>(

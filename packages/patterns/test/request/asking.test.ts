@@ -2,7 +2,7 @@ import { jsonCodec } from '@acemq/amqp';
 import { type Codec, DecodeError, type StandardSchema, topology } from '@acemq/core';
 import { describe, expect, test, vi } from 'vitest';
 import { Requester, respond } from '../../src/request/index.ts';
-import { loseLinks, onManualTime, onMemory, PATIENCE, replyByHand, type Sum } from './setting.ts';
+import { deferred, loseLinks, onManualTime, onMemory, PATIENCE, replyByHand, type Sum } from './setting.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -500,6 +500,31 @@ describe('closing', () => {
     });
     await expect(requester.ask(1)).rejects.toMatchObject({ code: 'ACEMQ_CONNECTION_CLOSED' });
     await requester.close();
+  });
+
+  test('of the connection waits for a handler that asks, and the handler gets its answer', async () => {
+    const { mq, broker, queue } = await onMemory();
+    const { mq: elsewhere } = await onMemory({}, broker);
+    await mq.declare(topology().queue('outer'));
+    const requester = await Requester.open<string, string>(mq, { routingKey: queue });
+    const asking = deferred();
+    const closed = deferred();
+    const answers: string[] = [];
+    await respond(mq, 'outer', async () => {
+      asking.resolve();
+      await closed.promise;
+      answers.push(await requester.ask('one more, while it closes'));
+      return 'done';
+    });
+    await using outer = await Requester.open(elsewhere, { routingKey: 'outer' });
+    const answer = outer.ask(1);
+    await asking.promise;
+    const closing = mq.close({ timeout: '10s' });
+    await using _inner = await respond(elsewhere, queue, () => 'inner');
+    closed.resolve();
+    expect(await answer).toBe('done');
+    expect(answers).toEqual(['inner']);
+    expect(await closing).toEqual({ finished: true, unsettled: 0, unconfirmed: 0 });
   });
 
   test('leaves no timer and no listener', async () => {
