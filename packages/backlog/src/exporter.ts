@@ -5,6 +5,7 @@ import {
   checkOptions,
   type Duration,
   describeError,
+  guardLogger,
   type Logger,
   milliseconds,
   shown,
@@ -95,7 +96,7 @@ export class BacklogExporter {
     });
     const maxKinds = atLeastOne(options.maxKinds ?? 100, 'maxKinds');
     this.#labels = constantLabels(options.labels);
-    this.#logger = options.logger ?? console;
+    this.#logger = guardLogger(options.logger ?? console, ['info', 'warn']);
     this.#clock = options.clock ?? systemClock;
     this.#ledger = new KindLedger(maxKinds);
     this.#reading = new OneReading(source, deadline, this.#clock);

@@ -3,6 +3,7 @@ import {
   ConfigurationError,
   checkOptions,
   type Duration,
+  guardLogger,
   type Logger,
   milliseconds,
   shown,
@@ -105,7 +106,7 @@ export function workerSettings(options: StreamWorkerOptions): WorkerSettings {
   }
   const stream = nonEmpty(options.stream, 'stream');
   const labels = constantLabels(options.labels);
-  const logger = options.logger ?? console;
+  const logger = guardLogger(options.logger ?? console, ['info', 'warn']);
   const given = options.observer ?? new NullObserver();
   const observer = guardObserver(given, logger);
   if (options.observer !== undefined)

@@ -277,6 +277,7 @@ it.for([
   [{ maxKinds: 0 }, 'maxKinds must be a whole number of at least 1, not 0'],
   [{ interval: 0 }, 'interval must be at least 1ms'],
   [{ source: {} }, 'source must have a method read'],
+  [{ logger: { info() {} } }, 'logger must have the methods info, warn; missing: warn'],
   [{ every: 1 }, 'BacklogExporter has no option "every"'],
 ] as const)('refuses %o', ([options, words]) => {
   expect(() => setting(async () => reading([]), options as object)).toThrow(words);

@@ -248,7 +248,7 @@ it('a job is not acknowledged when it cannot be put among the dead, nor put ther
 describe('closing', () => {
   it('waits for what was started, and leaves the group', async () => {
     const stream = await ownStream(redis);
-    let release = (): void => {};
+    let release: (() => void) | undefined;
     let finished = false;
     const one = await worker(stream, {
       handlers: {
@@ -261,13 +261,11 @@ describe('closing', () => {
       },
     });
     await enqueue({ client: redis, stream, kind: 'a' });
-    await soon(async () => expect(await pending(stream)).toBe(1));
+    await soon(() => expect(release).toBeDefined());
     const closing = one.close();
-    await soon(() => {
-      release();
-      expect(finished).toBe(true);
-    });
+    release?.();
     await closing;
+    expect(finished).toBe(true);
     expect(await redis.xinfo('CONSUMERS', stream, 'workers')).toEqual([]);
   });
 
@@ -364,6 +362,7 @@ it.for([
   [{ handlers: {} }, 'handlers must have a function for at least one kind'],
   [{ handlers: { a: 1 } }, 'handlers.a must be a function, not 1'],
   [{ concurrency: 0 }, 'concurrency must be a whole number of at least 1, not 0'],
+  [{ logger: {} }, 'logger must have the methods info, warn; missing: info, warn'],
   [{ queue: 'q' }, 'StreamWorker has no option "queue"'],
 ] as const)('refuses %o', ([wrong, words]) => {
   const client = { call: async () => null };

@@ -2,6 +2,7 @@ import {
   ConfigurationError,
   checkOptions,
   type Duration,
+  guardLogger,
   type HttpAnswer,
   type HttpHandler,
   httpHandler,
@@ -42,14 +43,15 @@ const GRACE = 2_000;
  * probe, since no restart repairs a broker.
  *
  * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`), which names the value: a check without a name, two of one name, a
- * time-out below 1 ms or that is none, an option that nobody reads.
+ * time-out below 1 ms or that is none, a logger without `error`, an option that nobody reads.
  */
 export function healthHandler(
   checks: HealthSource | readonly HealthCheck[],
   options: HealthHandlerOptions = {},
 ): HttpHandler {
   checkOptions(options, ['logger', 'parts', 'timeout'], 'healthHandler');
-  const { timeout, parts = false, logger = console } = options;
+  const { timeout, parts = false } = options;
+  const logger = guardLogger(options.logger ?? console, ['error']);
   if (typeof parts !== 'boolean') {
     throw new ConfigurationError(`parts must be true or false, not ${shown(parts)}`);
   }
@@ -93,10 +95,7 @@ function withoutParts({ status, detail }: HealthReport): string {
   return JSON.stringify({ status, detail });
 }
 
-/**
- * A check of the application's own may have put anything there. No service is out of rotation for that, or for a log that
- * fails.
- */
+/** A check of the application's own may have put anything there. No service is out of rotation for that. */
 function partsWriter(logger: Pick<Logger, 'error'>): (report: HealthReport) => string {
   let failing = false;
   return (report) => {
@@ -108,11 +107,7 @@ function partsWriter(logger: Pick<Logger, 'error'>): (report: HealthReport) => s
     } catch (error) {
       if (!failing) {
         failing = true;
-        try {
-          logger.error('healthHandler leaves out parts that cannot be written as JSON', { error });
-        } catch {
-          // The answer matters more.
-        }
+        logger.error('healthHandler leaves out parts that cannot be written as JSON', { error });
       }
       return withoutParts(report);
     }

@@ -190,6 +190,7 @@ describe('it is refused', () => {
     ['for a time that is no number', [check], { timeout: Number.NaN }, 'not NaN'],
     ['for no time, of a connection', { health: () => {} }, { timeout: '0s' }, 'not "0s"'],
     ['for parts that are not yes or no', [check], { parts: 'all' }, 'parts must be true or false, not "all"'],
+    ['for a logger that logs no error', [check], { logger: {} }, 'logger must have the methods error'],
     ['for an option that nobody reads', [check], { path: '/ready' }, 'has no option "path"'],
   ])('%s', ([, checks, options, words]) => {
     const make = (): unknown => healthHandler(checks as never, options as HealthHandlerOptions);

@@ -8,14 +8,19 @@ export class Cleaning {
   readonly #remove: () => Promise<number>;
   readonly #every: number | false;
   readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #logger: Pick<Logger, 'warn'>;
   #timer: Timer | undefined;
   #pass: Promise<void> = Promise.resolve();
   #closing = false;
   #failing = false;
 
   /** @param remove - Removes up to {@link CLEANING_BATCH} rows, and says how many it has. */
-  constructor(remove: () => Promise<number>, every: number | false, clock: Clock, logger: Logger) {
+  constructor(
+    remove: () => Promise<number>,
+    every: number | false,
+    clock: Clock,
+    logger: Pick<Logger, 'warn'>,
+  ) {
     this.#remove = remove;
     this.#every = every;
     this.#clock = clock;

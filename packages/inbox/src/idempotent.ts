@@ -1,4 +1,13 @@
-import { type Ack, accept, type Handler, inProgress, isAck, type Logger, type Message } from '@acemq/core';
+import {
+  type Ack,
+  accept,
+  guardLogger,
+  type Handler,
+  inProgress,
+  isAck,
+  type Logger,
+  type Message,
+} from '@acemq/core';
 import { type KeyOptions, keyReader } from './message-key.ts';
 import type { InboxKey, InboxStore } from './store.ts';
 
@@ -28,7 +37,7 @@ export function idempotent<T>(
   options?: IdempotentOptions<T>,
 ): Handler<T> {
   const keyOf = keyReader(options, ['logger'], 'idempotent');
-  const logger = options?.logger ?? console;
+  const logger = guardLogger(options?.logger ?? console, ['warn']);
 
   async function settled(key: InboxKey, owner: string, done: boolean): Promise<void> {
     try {

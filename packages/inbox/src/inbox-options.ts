@@ -1,4 +1,4 @@
-import { checkOptions, type Duration, type Logger, milliseconds } from '@acemq/core';
+import { checkOptions, type Duration, guardLogger, type Logger, milliseconds } from '@acemq/core';
 
 /** How long a store counts on a claim, and how long it keeps what was handled. */
 export interface InboxTimes {
@@ -23,7 +23,7 @@ export interface CheckedTimes {
   readonly claimTimeout: number;
   readonly keep: number;
   readonly cleanEvery: number | false;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 export function checkTimes(options: InboxTimes, allowed: readonly string[], of: string): CheckedTimes {
@@ -34,6 +34,6 @@ export function checkTimes(options: InboxTimes, allowed: readonly string[], of: 
     claimTimeout: milliseconds(claimTimeout, 'claimTimeout', limits),
     keep: milliseconds(keep, 'keep', limits),
     cleanEvery: cleanEvery === false ? false : milliseconds(cleanEvery, 'cleanEvery', limits),
-    logger,
+    logger: guardLogger(logger, ['warn']),
   };
 }

@@ -128,6 +128,17 @@ describe('idempotent', () => {
     expect(logger.lines).toEqual(['a claim could not be confirmed']);
   });
 
+  it('accepts where the log fails over it too: a second run would do the work twice', async () => {
+    const logger = {
+      ...keepingLogger(),
+      warn: () => {
+        throw new Error('the log is full');
+      },
+    };
+    const store = broken({ confirm: () => Promise.reject(new Error('connection refused')) });
+    expect(await idempotent(counting(accept()), store, { logger })(messageOf({}))).toBe(accept());
+  });
+
   it('gives the answer on where the claim cannot be released, and says so', async () => {
     const logger = keepingLogger();
     const store = broken({ release: () => Promise.reject(new Error('connection refused')) });
@@ -151,6 +162,7 @@ describe('idempotent', () => {
     [{ scope: 'x'.repeat(256) }, 'scope takes 256 bytes'],
     [{ key: 'id' }, 'key must be a function of the message'],
     [{ scop: 'x' }, 'idempotent has no option "scop"'],
+    [{ logger: {} }, 'logger must have the methods warn; missing: warn'],
   ])('refuses the options %j', (options, words) => {
     const make = (): unknown => idempotent(counting(accept()), memoryInbox(), options as never);
     expect(make).toThrow(ConfigurationError);

@@ -20,6 +20,7 @@ describe('the options of a store', () => {
     [{ claimTimeout: 999 }, 'claimTimeout must be at least 1s'],
     [{ keep: 0 }, 'keep must be at least 1s'],
     [{ cleanEvery: '10' }, 'cleanEvery must be'],
+    [{ logger: {} }, 'logger must have the methods warn; missing: warn'],
     [{ table: 'x' }, 'memoryInbox has no option "table"'],
   ])('%j is refused', (options, words) => {
     expect(() => memoryInbox(options as never)).toThrow(ConfigurationError);

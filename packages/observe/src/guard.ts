@@ -1,4 +1,4 @@
-import { ConfigurationError, type Logger } from '@acemq/core';
+import { ConfigurationError, guardLogger, type Logger } from '@acemq/core';
 import { isNullObserver, type Labels, type Observer } from './observer.ts';
 
 const METHODS = ['count', 'observe', 'gauge'] as const;
@@ -12,7 +12,7 @@ const METHODS = ['count', 'observe', 'gauge'] as const;
  *
  * @param observer - Who is told the numbers.
  * @param logger - Gets one warning per metric. One that throws is ignored.
- * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when one of the three methods is missing.
+ * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when one of the three methods is missing, or the logger's.
  */
 export function guardObserver(observer: Observer, logger: Pick<Logger, 'warn'>): Observer {
   const missing = METHODS.filter((method) => typeof observer?.[method] !== 'function');
@@ -21,7 +21,8 @@ export function guardObserver(observer: Observer, logger: Pick<Logger, 'warn'>):
       `observer must have the methods count, observe and gauge; missing: ${missing.join(', ')}`,
     );
   }
-  return isNullObserver(observer) ? observer : new GuardedObserver(observer, logger);
+  const log = guardLogger(logger, ['warn']);
+  return isNullObserver(observer) ? observer : new GuardedObserver(observer, log);
 }
 
 class GuardedObserver implements Observer {
@@ -63,19 +64,17 @@ class GuardedObserver implements Observer {
 
   /** TypeScript lets an `async` method stand where one that returns nothing is asked for. */
   #watch(metric: string, result: unknown): void {
-    if (result instanceof Promise) result.catch((error: unknown) => this.#report(metric, error));
+    // By its method: a library that replaces the global Promise makes those of async functions no instances of it.
+    const promise = result as Partial<Promise<unknown>> | null;
+    if (typeof promise?.catch === 'function') promise.catch((error: unknown) => this.#report(metric, error));
   }
 
   #report(metric: string, error: unknown): void {
     if (this.#reported.has(metric)) return;
     this.#reported.add(metric);
-    try {
-      this.#logger.warn(`the observer failed on ${metric}; further failures on it are not logged`, {
-        metric,
-        error,
-      });
-    } catch {
-      // The promise is that nothing reaches the way of a message, and there is nobody left to tell.
-    }
+    this.#logger.warn(`the observer failed on ${metric}; further failures on it are not logged`, {
+      metric,
+      error,
+    });
   }
 }

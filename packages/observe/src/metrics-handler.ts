@@ -23,7 +23,8 @@ export interface MetricsHandlerOptions {
  * It asks nobody who they are: the numbers say which queues exist and how much goes through them. Serve it where only the
  * operator can read it.
  *
- * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for metrics that are none, or an option that nobody reads.
+ * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for metrics that are none, a logger without `error`, or an option
+ * that nobody reads.
  */
 export function metricsHandler(metrics: Metrics, options: MetricsHandlerOptions = {}): HttpHandler {
   checkOptions(options, ['logger'], 'metricsHandler');

@@ -1,4 +1,4 @@
-import type { Logger } from '@acemq/core';
+import { checkOptions, type Logger } from '@acemq/core';
 import { Distribution, type DurationSummary } from './duration-summary.ts';
 import type { MetricKind } from './metric-definition.ts';
 import type { Labels, Observer } from './observer.ts';
@@ -48,9 +48,11 @@ export class Metrics implements Observer {
   readonly #distributions: Map<string, SeriesOfMetric<Distribution>> = new Map();
 
   /**
-   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `maxSeries` is not a whole number of at least 1.
+   * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when `maxSeries` is not a whole number of at least 1, for a
+   * logger without `warn`, and for an option that nobody reads.
    */
   constructor(options: MetricsOptions = {}) {
+    checkOptions(options, ['maxSeries', 'logger'], 'Metrics');
     this.#maxSeries = checkMaxSeries(options.maxSeries, DEFAULT_MAX_SERIES);
     this.#onFull = warnOfFull(options.logger ?? console);
   }

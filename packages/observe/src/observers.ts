@@ -1,4 +1,4 @@
-import { ConfigurationError, checkOptions, type Logger } from '@acemq/core';
+import { ConfigurationError, checkOptions, guardLogger, type Logger } from '@acemq/core';
 import { guardObserver } from './guard.ts';
 import { isNullObserver, type Labels, NullObserver, type Observer } from './observer.ts';
 
@@ -15,15 +15,15 @@ export interface ObserversOptions {
  *
  * `observers(metrics, prometheus)`, or with a logger `observers([metrics, prometheus], { logger })`.
  *
- * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for what is no observer, and for one that is given twice: it would
- * count everything twice.
+ * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for what is no observer, for one that is given twice (it would
+ * count everything twice), and for a logger without `warn`.
  */
 export function observers(...all: readonly Observer[]): Observer;
 export function observers(all: readonly Observer[], options?: ObserversOptions): Observer;
 export function observers(...given: readonly Observer[] | Listed): Observer {
   const [all, options] = isListed(given) ? given : [given];
   checkOptions(options, ['logger'], 'observers');
-  const logger = options?.logger ?? console;
+  const logger = guardLogger(options?.logger ?? console, ['warn']);
   const guarded = all.map((one) => guardObserver(one, logger));
   const told = guarded.filter((one) => !isNullObserver(one));
   const sources = all.filter((one) => !isNullObserver(one)).flatMap((one) => SOURCES.get(one) ?? [one]);

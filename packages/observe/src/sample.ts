@@ -1,11 +1,11 @@
 import { ConfigurationError } from '@acemq/core';
 
 /**
- * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when a counter would be counted by a number that is negative
- * or not finite: it only grows.
+ * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) when a counter would be counted by what is negative or no
+ * finite number: it only grows.
  */
 export function checkDelta(metric: string, delta: number): void {
-  if (delta >= 0 && delta < Number.POSITIVE_INFINITY) return;
+  if (delta >= 0 && Number.isFinite(delta)) return;
   throw new ConfigurationError(`${metric} was counted by ${String(delta)}; 0 and more is allowed`);
 }
 

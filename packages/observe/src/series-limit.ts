@@ -1,4 +1,4 @@
-import { ConfigurationError, type Logger, shown } from '@acemq/core';
+import { ConfigurationError, guardLogger, type Logger, shown } from '@acemq/core';
 import type { LabelPair } from './metric-key.ts';
 import { TAG_OUTCOME, TAG_QUEUE } from './tag-names.ts';
 
@@ -76,8 +76,13 @@ export function fullMetric(
   };
 }
 
-/** Tells a log about full metrics, once about each. */
+/**
+ * Tells a log about full metrics, once about each. A log that fails costs no sample.
+ *
+ * @throws ConfigurationError (`ACEMQ_CONFIGURATION`) for a logger without `warn`.
+ */
 export function warnOfFull(logger: Pick<Logger, 'warn'>): (full: FullMetric) => void {
+  const log = guardLogger(logger, ['warn']);
   const told = new Set<string>();
   return ({ metric, maxSeries, label, replaced }) => {
     if (told.has(metric)) return;
@@ -85,15 +90,11 @@ export function warnOfFull(logger: Pick<Logger, 'warn'>): (full: FullMetric) => 
     const consequence = replaced
       ? `in new ones ${label} reads "other"`
       : `new ones are left out; most values are those of ${label}`;
-    try {
-      logger.warn(`${metric} has ${maxSeries} label sets, as many as maxSeries allows: ${consequence}`, {
-        metric,
-        maxSeries,
-        label,
-      });
-    } catch {
-      // A log that fails is no reason to lose the sample.
-    }
+    log.warn(`${metric} has ${maxSeries} label sets, as many as maxSeries allows: ${consequence}`, {
+      metric,
+      maxSeries,
+      label,
+    });
   };
 }
 

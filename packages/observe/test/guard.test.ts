@@ -75,6 +75,34 @@ describe('guardObserver', () => {
     expect(lines[0]?.[1]).toEqual({ metric: 'a', error });
   });
 
+  it('logs a rejection whatever made the promise', () => {
+    // As a library that replaces the global Promise makes those of async functions: no instance of it.
+    const error = new Error('no network');
+    class Foreign {
+      catch(onRejected: (error: unknown) => void): void {
+        onRejected(error);
+      }
+    }
+    const { logger, lines } = recording();
+    const answer = (): undefined => new Foreign() as unknown as undefined;
+    guardObserver({ count: answer, observe: answer, gauge: answer }, logger).count('a', 1, {});
+    expect(lines[0]?.[1]).toEqual({ metric: 'a', error });
+  });
+
+  it('takes null for an answer', () => {
+    const { logger, lines } = recording();
+    const answer = (): undefined => null as unknown as undefined;
+    guardObserver({ count: answer, observe: answer, gauge: answer }, logger).count('a', 1, {});
+    expect(lines).toEqual([]);
+  });
+
+  it('refuses a logger without its method, also for nobody', () => {
+    const guard = (): Observer =>
+      guardObserver(new NullObserver(), {} as ReturnType<typeof recording>['logger']);
+    expect(guard).toThrow(ConfigurationError);
+    expect(guard).toThrow('logger must have the methods warn; missing: warn');
+  });
+
   it('survives a logger that throws too', () => {
     const guarded = guardObserver(throwing(new Error('first')), {
       warn: () => {

@@ -79,6 +79,11 @@ describe('it is refused to serve', () => {
   test.for<[string, unknown[], string]>([
     ['nothing', [], 'metrics must be a Metrics of @acemq/observe, not undefined'],
     ['an observer that keeps no numbers', [{ count: () => {} }], 'not an object'],
+    [
+      'with a logger that logs no error',
+      [new Metrics(), { logger: {} }],
+      'logger must have the methods error',
+    ],
     ['with an option that nobody reads', [new Metrics(), { path: '/metrics' }], 'has no option "path"'],
   ])('%s', ([, given, words]) => {
     const make = (): unknown => (metricsHandler as (...all: unknown[]) => unknown)(...given);

@@ -200,11 +200,31 @@ describe('Metrics past maxSeries', () => {
   });
 });
 
+describe('Metrics are refused', () => {
+  it.each([
+    [{ maxseries: 5 }, 'Metrics has no option "maxseries"; there are logger, maxSeries'],
+    [null, 'the options of Metrics must be an object, not null'],
+    [{ logger: {} }, 'logger must have the methods warn; missing: warn'],
+    [{ logger: 'stderr' }, 'logger must have the methods warn, and is "stderr"'],
+  ])('the options %j', (options, words) => {
+    const create = (): Metrics => new Metrics(options as object);
+    expect(create).toThrow(ConfigurationError);
+    expect(create).toThrow(words);
+  });
+});
+
 describe('a sample that is no number', () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('is refused by count: %s', (delta) => {
     const metrics = new Metrics();
     expect(() => metrics.count('m', delta, {})).toThrow(`m was counted by ${delta}; 0 and more is allowed`);
     expect(metrics.counts.size).toBe(0);
+  });
+
+  it.each(['5', '', null, true])('is refused by count where it only compares as one: %j', (delta) => {
+    const metrics = new Metrics();
+    metrics.count('m', 1, {});
+    expect(() => metrics.count('m', delta as unknown as number, {})).toThrow(ConfigurationError);
+    expect(metrics.counts.get('m')).toBe(1);
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY])('is refused by observe: %s', (value) => {

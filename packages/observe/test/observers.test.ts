@@ -130,6 +130,7 @@ describe('it is refused', () => {
     ['one that is given twice', [metrics, new NullObserver(), metrics], 'observer 2 of 2 was given before'],
     ['one that is given again further in', [metrics, observers(new Metrics(), metrics)], 'was given before'],
     ['an option that nobody reads', [[metrics], { log: silent }], 'has no option "log"'],
+    ['a logger that cannot warn', [[metrics], { logger: {} }], 'logger must have the methods warn'],
     ['a logger where the options should be', [[metrics], 'console'], 'must be an object, not "console"'],
   ])('%s', ([, given, words]) => {
     const make = (): Observer => (observers as (...all: unknown[]) => Observer)(...given);

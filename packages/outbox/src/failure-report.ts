@@ -12,7 +12,7 @@ const LINES: Readonly<Record<RelayPhase, string>> = {
 export function reportFailure(
   error: unknown,
   where: RelayFailure,
-  logger: Logger,
+  logger: Pick<Logger, 'warn' | 'error'>,
   onError: ((error: unknown, where: RelayFailure) => void) | undefined,
 ): void {
   logger.warn(LINES[where.phase], { ...where, error });

@@ -3,6 +3,7 @@ import {
   ConfigurationError,
   checkOptions,
   type Duration,
+  guardLogger,
   type Logger,
   milliseconds,
   shown,
@@ -80,7 +81,7 @@ export interface ResolvedRelayOptions {
   readonly rest: BackOff;
   readonly outageRest: BackOff;
   readonly observer: Observer;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
   readonly onError: ((error: unknown, where: RelayFailure) => void) | undefined;
   readonly clock: Clock;
 }
@@ -115,7 +116,7 @@ export function resolveRelayOptions(
   if (onError !== undefined && typeof onError !== 'function') {
     throw new ConfigurationError(`onError must be a function, not ${shown(onError)}`);
   }
-  const logger = options.logger ?? console;
+  const logger = guardLogger(options.logger ?? console, ['warn', 'error']);
   return {
     interval: milliseconds(options.interval ?? '1s', 'interval', { min: 1 }),
     batch: count(options.batch, 500, 'batch', 10_000),

@@ -366,3 +366,27 @@ describe('the numbers', () => {
     expect([...metrics.durations.values()]).toMatchObject([{ count: 1, total: 0 }]);
   });
 });
+
+describe('a logger', () => {
+  test('that fails stops no relay', async () => {
+    const fail = (): never => {
+      throw new Error('the log is full');
+    };
+    const { relay, add, clock, mq, out, answerAll } = setting({
+      logger: { debug: fail, info: fail, warn: fail, error: fail },
+    });
+    await add('a');
+    relay.start();
+    await clock.advance(0);
+    out()[0]?.answer('unroutable');
+    await clock.advance(60_000);
+    await answerAll();
+    expect(mq.sent).toEqual(['a', 'a']);
+  });
+
+  test('that cannot warn is refused', () => {
+    expect(() => setting({ logger: {} as never })).toThrow(
+      'logger must have the methods warn, error; missing: warn, error',
+    );
+  });
+});

@@ -20,6 +20,7 @@ const refused: readonly [options: object, message: string][] = [
   [{ maxSeries: 0 }, 'maxSeries is 0; a whole number of at least 1 is allowed'],
   [{ maxSeries: -1 }, 'maxSeries is -1; a whole number of at least 1 is allowed'],
   [{ maxSeries: 1.5 }, 'maxSeries is 1.5'],
+  [{ logger: {} }, 'logger must have the methods warn; missing: warn'],
   [{ bucket: [1] }, 'PrometheusObserver has no option "bucket"; there are attemptBuckets, buckets, client,'],
   [{ client: {} }, 'client must be the module of a Prometheus client; missing: Counter, Gauge, Histogram'],
   [{ registry: {} }, 'registry must be a registry of the client; missing: getSingleMetric, registerMetric'],
