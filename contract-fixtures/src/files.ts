@@ -2,6 +2,7 @@ import { backlogFixtures } from './backlog.ts';
 import { contractFixtures } from './contract.ts';
 import { envelopeFixtures } from './envelopes.ts';
 import { headerFixtures } from './headers.ts';
+import { patternsFixtures } from './patterns.ts';
 import { telemetryFixtures } from './telemetry.ts';
 
 /** A file of this folder, and its schema in `schema/`. */
@@ -18,6 +19,7 @@ export const FIXTURE_FILES: readonly FixtureFile[] = [
   { name: 'contract-fixtures.json', schema: 'contract-fixtures.schema.json', generate: contractFixtures },
   { name: 'envelope-fixtures.json', schema: 'envelope-fixtures.schema.json', generate: envelopeFixtures },
   { name: 'headers.json', schema: 'headers.schema.json', generate: headerFixtures },
+  { name: 'patterns.json', schema: 'patterns.schema.json', generate: patternsFixtures },
   { name: 'telemetry.json', schema: 'telemetry.schema.json', generate: telemetryFixtures },
 ];
 

@@ -55,6 +55,18 @@ describe('the schema', () => {
     set(file, path, value);
     expect(validator('contract-fixtures.schema.json')(file)).toBe(false);
   });
+
+  it.each([
+    ['a replay that keeps what only the broker may say', ['replay', 'cases', 0, 'published', 'x-death'], 'x'],
+    ['a replay that counts as text', ['replay', 'cases', 0, 'published', 'acemq-replay-count'], '1'],
+    ['a replay at a time in milliseconds', ['replay', 'cases', 0, 'published', 'acemq-replayed-at'], 1],
+    ['a hop without an id', ['pipeline', 'declared', 'run', 1, 'x-acemq-id'], undefined],
+    ['a request whose address is empty', ['request', 'request', 'headers', 'acemq-reply-to'], ''],
+  ])('of patterns refuses %s', (_what, path, value) => {
+    const file = readJson('../patterns.json');
+    set(file, path, value);
+    expect(validator('patterns.schema.json')(file)).toBe(false);
+  });
 });
 
 describeFamily('contract-fixtures.json', (file) => {
