@@ -14,6 +14,7 @@ import {
   FatalError,
   PublishError,
   PublishingPausedError,
+  ReplayError,
   RequestTimeoutError,
   ResponderError,
   TimeoutError,
@@ -51,6 +52,7 @@ const ERRORS: Readonly<Record<ErrorCode, AceMQError>> = {
   ACEMQ_FATAL: new FatalError(''),
   ACEMQ_REQUEST_TIMEOUT: new RequestTimeoutError(''),
   ACEMQ_RESPONDER: new ResponderError(''),
+  ACEMQ_REPLAY: new ReplayError(''),
 };
 
 /** The values of exported constants whose names start so. */
