@@ -1,6 +1,9 @@
 import { ConfigurationError, checkOptions, shown } from '@acemq/core';
 import {
   BACKLOG_METRICS,
+  checkDelta,
+  checkGauge,
+  checkSample,
   DEFAULT_ATTEMPT_BUCKETS,
   DEFAULT_DURATION_BUCKETS,
   type Labels,
@@ -23,7 +26,7 @@ import { VERSION } from './version.ts';
 
 /** What an `OpenTelemetryObserver` may be given. */
 export interface OpenTelemetryObserverOptions {
-  /** Where the numbers go; the global provider, as it is at the first number, by default. */
+  /** Where the numbers go; the global provider, as it is at each number, by default. */
   readonly meterProvider?: MeterProvider;
 }
 
@@ -35,14 +38,13 @@ const DEFINITIONS: ReadonlyMap<string, MetricDefinition> = new Map(
  * Writes the numbers through the OpenTelemetry metrics API, under their own names: durations in `s`, attempts in
  * `{attempt}`, each with its buckets as advice. Nothing that a meter throws reaches the caller.
  *
- * The metrics API does not wait for a provider as the tracing API does: register the SDK before the first message.
+ * The global provider is asked for at each number, so that an SDK may be registered later; the numbers before that are lost.
  */
 export class OpenTelemetryObserver implements Observer {
   readonly #provider: MeterProvider | undefined;
-  readonly #counters = new Map<string, Counter>();
-  readonly #gauges = new Map<string, Gauge>();
-  readonly #histograms = new Map<string, Histogram>();
-  #meter: Meter | undefined;
+  /** Whose instruments are kept; another provider may be registered at any time. */
+  #asked: MeterProvider | undefined;
+  #instruments: Instruments | undefined;
 
   /** @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for an option that is unknown or cannot be used. */
   constructor(options: OpenTelemetryObserverOptions = {}) {
@@ -56,41 +58,63 @@ export class OpenTelemetryObserver implements Observer {
     this.#provider = meterProvider;
   }
 
+  /** @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) when `delta` is negative or no finite number. */
   count(metric: string, delta: number, labels: Labels): void {
-    quietly(() => this.#counter(metric).add(delta, labels));
+    checkDelta(metric, delta);
+    quietly(() => this.#current().counter(metric).add(delta, labels));
   }
 
+  /** @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) when `value` is infinite or no number. `NaN` says that nobody knows. */
   gauge(metric: string, value: number, labels: Labels): void {
-    quietly(() => this.#gauge(metric).record(value, labels));
+    checkGauge(metric, value);
+    quietly(() => this.#current().gauge(metric).record(value, labels));
   }
 
+  /** @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) when `value` is no finite number. */
   observe(metric: string, value: number, labels: Labels): void {
-    quietly(() => this.#histogram(metric).record(value, labels));
+    checkSample(metric, value);
+    quietly(() => this.#current().histogram(metric).record(value, labels));
   }
 
-  #counter(metric: string): Counter {
+  #current(): Instruments {
+    const provider = this.#provider ?? metrics.getMeterProvider();
+    if (this.#instruments === undefined || provider !== this.#asked) {
+      this.#instruments = new Instruments(provider.getMeter(INSTRUMENTATION_NAME, VERSION));
+      this.#asked = provider;
+    }
+    return this.#instruments;
+  }
+}
+
+/** The instruments of one provider, each made for its first number. */
+class Instruments {
+  readonly #meter: Meter;
+  readonly #counters = new Map<string, Counter>();
+  readonly #gauges = new Map<string, Gauge>();
+  readonly #histograms = new Map<string, Histogram>();
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  counter(metric: string): Counter {
     return (
       this.#counters.get(metric) ??
-      kept(this.#counters, metric, this.#on().createCounter(metric, about(metric)))
+      kept(this.#counters, metric, this.#meter.createCounter(metric, about(metric)))
     );
   }
 
-  #gauge(metric: string): Gauge {
+  gauge(metric: string): Gauge {
     return (
-      this.#gauges.get(metric) ?? kept(this.#gauges, metric, this.#on().createGauge(metric, about(metric)))
+      this.#gauges.get(metric) ?? kept(this.#gauges, metric, this.#meter.createGauge(metric, about(metric)))
     );
   }
 
-  #histogram(metric: string): Histogram {
+  histogram(metric: string): Histogram {
     return (
       this.#histograms.get(metric) ??
-      kept(this.#histograms, metric, this.#on().createHistogram(metric, measured(metric)))
+      kept(this.#histograms, metric, this.#meter.createHistogram(metric, measured(metric)))
     );
-  }
-
-  #on(): Meter {
-    this.#meter ??= (this.#provider ?? metrics).getMeter(INSTRUMENTATION_NAME, VERSION);
-    return this.#meter;
   }
 }
 

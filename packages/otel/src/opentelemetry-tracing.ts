@@ -1,4 +1,5 @@
 import {
+  ConfigurationError,
   type ConsumeInterceptor,
   type Envelope,
   type Interceptable,
@@ -11,7 +12,7 @@ import { createContextKey, SpanKind } from '@opentelemetry/api';
 import type { Conventions } from './attribute-conventions.ts';
 import { currentContext, within } from './carried-context.ts';
 import { connectionTracing } from './connection-tracing.ts';
-import { deadLettered, retried } from './events.ts';
+import { deadLettered, retried, wholeMilliseconds } from './events.ts';
 import {
   ATTR_DESTINATION,
   ATTR_OUTBOX_LAG,
@@ -31,6 +32,9 @@ import { publishInterceptor } from './publish-span.ts';
 import { NO_SERVER, serverOf } from './server.ts';
 import { Spans } from './spans.ts';
 import { type OpenTelemetryTracingOptions, resolveTracing } from './tracing-options.ts';
+
+/** The connections on which tracing is installed. */
+const TRACED = new WeakSet<Interceptable>();
 
 /** Tells a requester that its caller has opened the span of the request already. */
 const IN_REQUEST = createContextKey('acemq request span');
@@ -62,8 +66,18 @@ export class OpenTelemetryTracing {
   /**
    * Adds both interceptors to a connection, sets its `tracing` and returns it. Install before other interceptors: the
    * first is the outermost, and the span then holds their time too.
+   *
+   * @throws `ConfigurationError` (`ACEMQ_CONFIGURATION`) for what is no connection, and for one on which tracing is installed
+   * already: each message would have its spans twice.
    */
   install<T extends Interceptable>(connection: T): T {
+    checkConnection(connection);
+    if (TRACED.has(connection)) {
+      throw new ConfigurationError(
+        'tracing is installed on this connection already; a second one would open every span twice',
+      );
+    }
+    TRACED.add(connection);
     const server = serverOf(connection, this.#conventions);
     connection.interceptPublish(publishInterceptor(this.#spans, this.#propagation, server));
     connection.interceptConsume(consumeInterceptor(this.#spans, this.#propagation, server, this.#queueWait));
@@ -111,9 +125,9 @@ export class OpenTelemetryTracing {
     return this.#propagation.headers(currentContext());
   }
 
-  /** Writes how late an outbox record was published, in milliseconds, on the active span. */
+  /** Writes how late an outbox record was published, in milliseconds, on the active span; nothing for what is no number. */
   outboxPublished(_destination: string, lagMs: number): void {
-    this.#current().attributes({ [ATTR_OUTBOX_LAG]: Math.max(0, Math.round(lagMs)) });
+    this.#current().attributes(wholeMilliseconds(ATTR_OUTBOX_LAG, Math.max(0, lagMs)));
   }
 
   /** Puts `outbox.publish_failed` on the active span. */
@@ -130,7 +144,7 @@ export class OpenTelemetryTracing {
       [ATTR_PIPELINE]: pipeline,
       [ATTR_STEP]: step,
       [ATTR_RUN_OUTCOME]: outcome,
-      [ATTR_RUN_AGE]: Math.round(ageMs),
+      ...wholeMilliseconds(ATTR_RUN_AGE, ageMs),
     });
   }
 
@@ -147,6 +161,14 @@ export class OpenTelemetryTracing {
   #current(): OpenSpan {
     return this.#spans.current(currentContext());
   }
+}
+
+function checkConnection(given: unknown): void {
+  const { interceptPublish, interceptConsume, then } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof interceptPublish === 'function' && typeof interceptConsume === 'function') return;
+  // The value itself may be a URL with a password in it.
+  const what = typeof then === 'function' ? 'the promise of one; await it first' : `of type ${typeof given}`;
+  throw new ConfigurationError(`install must be given a connection, not ${what}`);
 }
 
 /** `AbortSignal.timeout` rejects with a DOMException of this name, and Node's own errors have it too. */

@@ -1,9 +1,12 @@
+import { ConfigurationError } from '@acemq/core';
 import {
   DEFAULT_ATTEMPT_BUCKETS,
   DEFAULT_DURATION_BUCKETS,
+  METRIC_CONSUME_TOTAL,
   METRIC_JOBS_DEPTH,
   METRICS,
 } from '@acemq/observe';
+import { metrics } from '@opentelemetry/api';
 import {
   AggregationTemporality,
   DataPointType,
@@ -18,6 +21,7 @@ import { VERSION } from '../src/version.ts';
 
 function kept(): {
   readonly observer: OpenTelemetryObserver;
+  readonly meterProvider: MeterProvider;
   read(): Promise<Map<string, MetricData>>;
   scope(): unknown;
 } {
@@ -28,6 +32,7 @@ function kept(): {
   const scopes = () => exporter.getMetrics().at(-1)?.scopeMetrics ?? [];
   return {
     observer: new OpenTelemetryObserver({ meterProvider }),
+    meterProvider,
     async read() {
       await meterProvider.forceFlush();
       return new Map(scopes().flatMap(({ metrics }) => metrics.map((one) => [one.descriptor.name, one])));
@@ -71,6 +76,34 @@ describe('OpenTelemetryObserver', () => {
     expect((await read()).get(METRIC_JOBS_DEPTH)?.dataPoints[0]?.value).toBeNaN();
     observer.gauge(METRIC_JOBS_DEPTH, 3, labels);
     expect((await read()).get(METRIC_JOBS_DEPTH)?.dataPoints[0]?.value).toBe(3);
+  });
+
+  it('writes to the SDK that is registered later, and to the next one', async () => {
+    const observer = new OpenTelemetryObserver();
+    const labels = { queue: 'q', outcome: 'acked' };
+    observer.count(METRIC_CONSUME_TOTAL, 1, labels);
+    for (const expected of [2, 3]) {
+      const { meterProvider, read } = kept();
+      metrics.setGlobalMeterProvider(meterProvider);
+      onTestFinished(() => metrics.disable());
+      observer.count(METRIC_CONSUME_TOTAL, expected, labels);
+      expect((await read()).get(METRIC_CONSUME_TOTAL)?.dataPoints[0]?.value).toBe(expected);
+      metrics.disable();
+    }
+  });
+
+  it.each([
+    ['count', Number.NaN],
+    ['count', -1],
+    ['count', '5'],
+    ['observe', Number.NaN],
+    ['gauge', Number.POSITIVE_INFINITY],
+  ] as const)('refuses what no exporter could take back: %s of %s', async (method, value) => {
+    const { observer, read } = kept();
+    observer[method](METRIC_CONSUME_TOTAL, 1, {});
+    expect(() => observer[method](METRIC_CONSUME_TOTAL, value as number, {})).toThrow(ConfigurationError);
+    const [point] = (await read()).get(METRIC_CONSUME_TOTAL)?.dataPoints ?? [];
+    expect(point?.value).toEqual(method === 'observe' ? expect.objectContaining({ sum: 1 }) : 1);
   });
 
   it('throws nothing that a meter throws', () => {

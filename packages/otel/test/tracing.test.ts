@@ -244,6 +244,21 @@ describe('what an application writes by hand', () => {
     ]);
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('leaves out a time that is %s', async (time) => {
+    const { mq, tracing, span } = await traced();
+    await mq.tracing.span('checkout', {}, async () => {
+      tracing.outboxPublished('orders', time);
+      tracing.pipelineRunFinished('p', 's', 'completed', time);
+      tracing.messageRetried('q', envelope, time);
+    });
+    const { attributes, events } = await span('checkout');
+    expect(attributes).toEqual({});
+    expect(events.map((event) => event.attributes)).toEqual([
+      { pipeline: 'p', step: 's', outcome: 'completed' },
+      { 'messaging.destination.name': 'q', 'messaging.acemq.attempt': 1 },
+    ]);
+  });
+
   it('fails a span of the connection with the error that its work ended with', async () => {
     const { mq, span } = await traced();
     await expect(mq.tracing.span('sweep', {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
