@@ -10,7 +10,7 @@ import {
   ReplayError,
   shown,
 } from '@acemq/core';
-import { flagOption } from '../request/option-checks.ts';
+import { flagOption } from '../option-checks.ts';
 import type { Letter } from './letter.ts';
 import type { QueueKind } from './queue-kind.ts';
 import { replayed } from './replay-headers.ts';

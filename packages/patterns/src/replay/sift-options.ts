@@ -1,5 +1,5 @@
 import { ConfigurationError, checkOptions, type Duration, milliseconds, shown } from '@acemq/core';
-import { signalOption } from '../request/option-checks.ts';
+import { signalOption } from '../option-checks.ts';
 import type { Letter } from './letter.ts';
 
 /** How far it has come. */

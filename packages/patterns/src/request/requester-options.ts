@@ -9,7 +9,7 @@ import {
   milliseconds,
   type StandardSchema,
 } from '@acemq/core';
-import { codecOption, flagOption, schemaOption, textOption } from './option-checks.ts';
+import { codecOption, flagOption, schemaOption, textOption } from '../option-checks.ts';
 
 /** What a requester asks, where, and how long it waits. */
 export interface RequesterOptions<Query = unknown, Answer = unknown> {

@@ -7,8 +7,8 @@ import {
   createEnvelope,
   type Envelope,
 } from '@acemq/core';
+import { signalOption } from '../option-checks.ts';
 import { Ask } from './ask.ts';
-import { signalOption } from './option-checks.ts';
 import { ReplyQueue } from './reply-queue.ts';
 import {
   type AskOptions,

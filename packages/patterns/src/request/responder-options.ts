@@ -7,7 +7,7 @@ import {
   type StandardSchema,
   shown,
 } from '@acemq/core';
-import { codecOption, schemaOption, textOption } from './option-checks.ts';
+import { codecOption, schemaOption, textOption } from '../option-checks.ts';
 
 /**
  * Answers one request. What it returns is the answer, `null` where that is nothing; what it throws is what the asker is
