@@ -264,6 +264,32 @@ function numbers(wait?: Promise<void>): StandardSchema<unknown, number> {
   };
 }
 
+describe('an interceptor', () => {
+  test('that fails on a reply costs its ask the time-out, and nothing else', async () => {
+    const { mq, queue } = await onMemory();
+    await using _responder = await respond(mq, queue, () => 'yes');
+    await using requester = await Requester.open(mq, { routingKey: queue });
+    const remove = mq.interceptConsume(async (context, next) => {
+      if (context.queue === requester.replyQueue) throw new Error('not this one');
+      return next();
+    });
+    await expect(requester.ask(1, { timeout: 100 })).rejects.toMatchObject({ code: 'ACEMQ_REQUEST_TIMEOUT' });
+    remove();
+    expect(await requester.ask(2)).toBe('yes');
+  });
+
+  test('may change the reply before the asker gets it', async () => {
+    const { mq, queue } = await onMemory();
+    await using _responder = await respond(mq, queue, () => 'yes');
+    await using requester = await Requester.open(mq, { routingKey: queue });
+    mq.interceptConsume((context, next) => {
+      if (context.queue === requester.replyQueue) context.payload = `${context.payload}, changed`;
+      return next();
+    });
+    expect(await requester.ask(1)).toBe('yes, changed');
+  });
+});
+
 describe('the schema of the replies', () => {
   test.each([
     ['at once', undefined],
@@ -539,6 +565,18 @@ describe('closing', () => {
     await asked;
     await clock.advance(60_000);
     expect(clock.timers).toBe(before);
+  });
+
+  test('the connection alone leaves no timer either', async () => {
+    const { mq, clock, queue } = await onManualTime();
+    const requester = await Requester.open(mq, { routingKey: queue });
+    const asked = Promise.allSettled([requester.ask(1), requester.ask(2, { timeout: '7s' })]);
+    await clock.advance(10);
+    const closing = mq.close();
+    await clock.advance(100);
+    await closing;
+    await asked;
+    expect(clock.timers).toBe(0);
   });
 
   test('its queue is not declared again after a lost link', async () => {

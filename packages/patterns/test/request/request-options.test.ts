@@ -1,6 +1,12 @@
-import { ConfigurationError, topology } from '@acemq/core';
-import { describe, expect, test, vi } from 'vitest';
-import { Requester, type RequesterOptions, type RespondOptions, respond } from '../../src/request/index.ts';
+import { ConfigurationError, type StandardSchema, topology } from '@acemq/core';
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import {
+  Requester,
+  type RequesterOptions,
+  type Responder,
+  type RespondOptions,
+  respond,
+} from '../../src/request/index.ts';
 import { onMemory } from './setting.ts';
 
 describe('the options of a requester', () => {
@@ -94,4 +100,15 @@ describe('the options of a responder', () => {
     await expect(respond(mq, queue, 'yes' as never)).rejects.toThrow('the handler must be a function');
     await expect(respond(mq, 'nowhere', vi.fn())).rejects.toMatchObject({ replyCode: 404 });
   });
+});
+
+test('schemas say what is asked and what is answered', async () => {
+  const { mq, queue } = await onMemory();
+  const texts = {} as StandardSchema<string, string>;
+  const counts = {} as StandardSchema<unknown, number>;
+  const open = () => Requester.open(mq, { routingKey: queue, schema: texts, replySchema: counts });
+  const answering = () =>
+    respond(mq, queue, ({ payload }) => payload.length, { schema: texts as StandardSchema<unknown, string> });
+  expectTypeOf(open).returns.resolves.toEqualTypeOf<Requester<string, number>>();
+  expectTypeOf(answering).returns.resolves.toEqualTypeOf<Responder<string, number>>();
 });
