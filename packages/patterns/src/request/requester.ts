@@ -1,25 +1,15 @@
 import type { Connection, Publisher } from '@acemq/amqp';
-import {
-  AbortedError,
-  ConnectionClosedError,
-  checkApplicationHeaders,
-  checkRoutingKey,
-  createEnvelope,
-  type Envelope,
-} from '@acemq/core';
-import { signalOption } from '../option-checks.ts';
+import { ConnectionClosedError, type Envelope } from '@acemq/core';
 import { Ask } from './ask.ts';
+import { abortedBy, type Draft, type DraftDefaults, draftOf, NO_OPTIONS } from './draft.ts';
 import { ReplyQueue } from './reply-queue.ts';
 import {
   type AskOptions,
-  checkAskOptions,
   type RequesterOptions,
   type ResolvedRequesterOptions,
   resolveRequesterOptions,
-  timeoutOf,
 } from './requester-options.ts';
 import { WaitingAsks } from './waiting-asks.ts';
-import { type AskedFields, requestFields } from './wire-fields.ts';
 
 /** A reply, with what it says about itself. */
 export interface Reply<Answer = unknown> {
@@ -29,16 +19,6 @@ export interface Reply<Answer = unknown> {
 
 /** How an ask hands its reply on to the promise of its caller. */
 type Handing<Answer, T> = (resolve: (value: T) => void) => (payload: Answer, envelope: Envelope) => void;
-
-/** An ask, checked. */
-interface Draft {
-  readonly envelope: Envelope;
-  readonly routingKey: string;
-  readonly timeout: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-const NO_OPTIONS: AskOptions = Object.freeze({});
 
 /**
  * Asks questions over the broker and waits for the answers, any number at once, on one reply queue. It is opened with
@@ -50,6 +30,7 @@ export class Requester<Query = unknown, Answer = unknown> {
   readonly #publisher: Publisher<Query>;
   readonly #waiting: WaitingAsks<Answer>;
   readonly #replies: ReplyQueue;
+  readonly #defaults: DraftDefaults;
   readonly #unlisten: () => void;
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -66,6 +47,8 @@ export class Requester<Query = unknown, Answer = unknown> {
     this.#publisher = publisher;
     this.#waiting = waiting;
     this.#replies = replies;
+    const { type, version, routingKey, timeout } = options;
+    this.#defaults = { type, version, routingKey, timeout, address: replies.name, origin: mq.origin };
     this.#unlisten = mq.onState(({ type }) => {
       if (type === 'closed') this.#end('the connection was closed');
     });
@@ -186,7 +169,8 @@ export class Requester<Query = unknown, Answer = unknown> {
     const started = this.#mq.clock.elapsed();
     let draft: Draft;
     try {
-      draft = this.#draft(options);
+      if (this.#closed) throw new ConnectionClosedError('the requester has been closed');
+      draft = draftOf(options, this.#defaults, this.#mq.clock.now());
     } catch (error) {
       this.#waiting.refused(this.#options.routingKey, started);
       return Promise.reject(error);
@@ -202,41 +186,6 @@ export class Requester<Query = unknown, Answer = unknown> {
           this.#begin(new Ask<Answer>(parts), payload, draft, options);
         }),
     );
-  }
-
-  #draft(options: AskOptions): Draft {
-    if (this.#closed) throw new ConnectionClosedError('the requester has been closed');
-    const { type, version, routingKey, timeout } = this.#options;
-    if (options === NO_OPTIONS) {
-      return {
-        envelope: this.#envelope({ type, version }, routingKey),
-        routingKey,
-        timeout,
-        signal: undefined,
-      };
-    }
-    checkAskOptions(options);
-    const signal = signalOption(options.signal);
-    if (signal?.aborted === true) throw aborted('the request was aborted before it was sent', signal);
-    const key = options.routingKey === undefined ? routingKey : checkRoutingKey(options.routingKey);
-    const fields = {
-      type: options.type ?? type,
-      version: options.version ?? version,
-      causationId: options.causationId,
-      headers: options.headers === undefined ? undefined : checkApplicationHeaders(options.headers),
-    };
-    return {
-      envelope: this.#envelope(fields, key),
-      routingKey: key,
-      timeout: options.timeout === undefined ? timeout : timeoutOf(options.timeout),
-      signal,
-    };
-  }
-
-  #envelope(asked: AskedFields, routingKey: string): Envelope {
-    const { clock, origin } = this.#mq;
-    const fields = requestFields(asked, this.#replies.name);
-    return createEnvelope(fields, { routingKey, now: clock.now(), origin });
   }
 
   #begin(ask: Ask<Answer>, payload: Query, draft: Draft, options: AskOptions): void {
@@ -255,7 +204,7 @@ export class Requester<Query = unknown, Answer = unknown> {
 
   #watch(ask: Ask<Answer>, signal: AbortSignal): void {
     const abort = (): void => {
-      this.#waiting.fail(ask, aborted('the request was aborted before its reply came', signal));
+      this.#waiting.fail(ask, abortedBy(signal, 'the request was aborted before its reply came'));
       ask.withdrawal.abort(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });
@@ -265,8 +214,9 @@ export class Requester<Query = unknown, Answer = unknown> {
   #publish(ask: Ask<Answer>, payload: Query, options: AskOptions): void {
     if (!this.#waiting.has(ask)) return;
     const { envelope, routingKey } = ask.parts;
-    const { id, type, version, causationId, headers } = envelope;
-    const { persistent, priority, expiresAfter } = options;
+    const { id, causationId, headers } = envelope;
+    // A type that was left to the routing key follows the key that an interceptor chooses.
+    const { type, version, persistent, priority, expiresAfter } = options;
     const replyTo = this.#replies.name;
     const { signal } = ask.withdrawal;
     this.#publisher
@@ -312,8 +262,4 @@ function wholeReply<Answer>(
   resolve: (value: Reply<Answer>) => void,
 ): (payload: Answer, envelope: Envelope) => void {
   return (payload, envelope) => resolve({ payload, envelope });
-}
-
-function aborted(words: string, signal: AbortSignal): AbortedError {
-  return new AbortedError(words, { cause: signal.reason });
 }

@@ -278,6 +278,21 @@ describe('an interceptor', () => {
     expect(await requester.ask(2)).toBe('yes');
   });
 
+  test('that sends a request elsewhere gives it the type of there, unless it has one', async () => {
+    const { mq, broker, queue } = await onMemory();
+    await mq.declare(topology().queue('elsewhere'));
+    await using requester = await Requester.open(mq, { routingKey: queue });
+    mq.interceptPublish(async (context, next) => {
+      context.routingKey = 'elsewhere';
+      await next();
+    });
+    requester.ask(1).catch(() => {});
+    requester.ask(2, { type: 'sum' }).catch(() => {});
+    await vi.waitFor(() => expect(broker.depth('elsewhere')).toBe(2), PATIENCE);
+    const types = broker.messages('elsewhere').map(({ headers }) => headers['x-acemq-type']);
+    expect(types).toEqual(['elsewhere', 'sum']);
+  });
+
   test('may change the reply before the asker gets it', async () => {
     const { mq, queue } = await onMemory();
     await using _responder = await respond(mq, queue, () => 'yes');
