@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
+import { pathToFileURL } from 'node:url';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The packages find their migrations by where their sources are. */
@@ -12,33 +11,23 @@ const whereItWas = {
     code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
 };
 
-// Within the example, so that the programs find pg.
-let folder: string;
+let program: BundledProgram;
 
 beforeAll(async () => {
-  folder = await mkdtemp(fileURLToPath(new URL('../node_modules/.shop-', import.meta.url)));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
+  program = await bundled(new URL('../src/main.ts', import.meta.url), {
+    external: ['pg', 'better-sqlite3'],
+    within: new URL('../', import.meta.url),
     plugins: [whereItWas],
-    resolve: { conditions },
-    ssr: { noExternal: true, external: ['pg', 'better-sqlite3'], resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('../src/main.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'main.mjs' } },
-    },
   });
 }, 60_000);
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => program?.remove());
 
 async function ran(
   args: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<{ code: number; text: string }> {
-  const child = spawn(process.execPath, [`${folder}/main.mjs`, ...args], {
+  const child = spawn(process.execPath, [program.file, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   });

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
 import { afterAll, beforeAll, expect } from 'vitest';
 
 /** What a run ended with and printed. */
@@ -14,25 +12,15 @@ export interface Ran {
 
 /** Gives the tests of a file the program, built from the sources. */
 export function useProgram(): (args: readonly string[], url: string) => Promise<Ran> {
-  let folder: string;
+  let program: BundledProgram;
   beforeAll(async () => {
-    folder = await mkdtemp(fileURLToPath(new URL('../node_modules/.program-', import.meta.url)));
-    const conditions = ['@acemq/source', 'node'];
-    await build({
-      configFile: false,
-      logLevel: 'error',
-      resolve: { conditions },
-      ssr: { noExternal: true, resolve: { conditions } },
-      build: {
-        ssr: fileURLToPath(new URL('../src/main.ts', import.meta.url)),
-        outDir: folder,
-        rollupOptions: { output: { entryFileNames: 'main.mjs' } },
-      },
+    program = await bundled(new URL('../src/main.ts', import.meta.url), {
+      within: new URL('../', import.meta.url),
     });
   }, 60_000);
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => program?.remove());
   return async (args, url) => {
-    const child = spawn(process.execPath, [`${folder}/main.mjs`, ...args], {
+    const child = spawn(process.execPath, [program.file, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, AMQP_URL: url },
     });

@@ -1,23 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { type Connection, connect } from '@acemq/amqp';
 import { deadLetterQueueName, fixed, parkedQueueName, topology } from '@acemq/core';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
 import pg from 'pg';
-import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { postgresInbox } from '../src/pg.ts';
 import type { Form, Step } from './killed-worker.ts';
 import { ownName } from './messages.ts';
 
-// Within the package, so that the worker finds pg.
-const folder = fileURLToPath(new URL(`../node_modules/.killed-${process.pid}/`, import.meta.url));
 const table = ownName('killed');
 const PATIENCE = { timeout: 20_000, interval: 50 };
 
 let pool: pg.Pool;
 let mq: Connection;
+let program: BundledProgram;
 const workers: ChildProcess[] = [];
 const queues: string[] = [];
 
@@ -28,17 +25,9 @@ beforeAll(async () => {
   await inbox.close();
   await pool.query(`create table ${table}_effects (id text not null, pid integer not null)`);
   mq = await connect(process.env['AMQP_URL'] ?? '', { name: 'inbox tests' });
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions },
-    ssr: { noExternal: true, external: ['pg'], resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('killed-worker.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'worker.mjs' } },
-    },
+  program = await bundled(new URL('killed-worker.ts', import.meta.url), {
+    external: ['pg'],
+    within: new URL('../', import.meta.url),
   });
 }, 60_000);
 
@@ -53,7 +42,7 @@ afterAll(async () => {
   await mq.close();
   await pool.query(`drop table ${table}, ${table}_effects, ${table}_migrations`);
   await pool.end();
-  await rm(folder, { recursive: true, force: true });
+  await program?.remove();
 });
 
 async function newQueue(): Promise<string> {
@@ -65,7 +54,7 @@ async function newQueue(): Promise<string> {
 
 /** Starts a worker, and waits until it says the word. */
 async function worker(queue: string, form: Form, step: Step): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [`${folder}worker.mjs`, queue, table, form, step], {
+  const child = spawn(process.execPath, [program.file, queue, table, form, step], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   workers.push(child);

@@ -1,14 +1,10 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { connect } from '@acemq/amqp';
 import { fixed, RetryLadder, topology } from '@acemq/core';
-import { build } from 'vite';
+import { bundled } from '@acemq/fault-node/bundled-program';
 import { expect, onTestFinished, test } from 'vitest';
 
 interface Line {
@@ -22,25 +18,6 @@ interface Line {
 
 const url = process.env['AMQP_URL'] ?? '';
 
-/** The program as one file. */
-async function built(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'acemq-traced-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('traced-process.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'traced.mjs' } },
-    },
-  });
-  return join(folder, 'traced.mjs');
-}
-
 test('one trace goes through three processes, and a retry that waits in the broker', async () => {
   const first = `acemq-test-${randomUUID()}`;
   const second = `${first}-next`;
@@ -52,9 +29,10 @@ test('one trace goes through three processes, and a retry that waits in the brok
     await mq.close();
   });
   await mq.declare(topology().queue(first, { retry: policy }).queue(second));
-  const program = await built();
+  const program = await bundled(new URL('traced-process.ts', import.meta.url));
+  onTestFinished(() => program.remove());
   const run = async (role: string): Promise<Line[]> => {
-    const child = spawn(process.execPath, [program, url, role, first, second], {
+    const child = spawn(process.execPath, [program.file, url, role, first, second], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => {

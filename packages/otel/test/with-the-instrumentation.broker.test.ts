@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { connect } from '@acemq/amqp';
 import { topology } from '@acemq/core';
-import { build, type Plugin } from 'vite';
+import { bundled } from '@acemq/fault-node/bundled-program';
+import type { Plugin } from 'vite';
 import { expect, onTestFinished, test } from 'vitest';
 
 interface Line {
@@ -48,26 +46,13 @@ function loadedByNode(): Plugin {
   };
 }
 
-/** The program as files that Node runs. */
+/** The program, as one file that Node runs with the modules that are to be instrumented beside it. */
 async function built(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'acemq-instrumented-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
+  const program = await bundled(new URL('instrumented-process.ts', import.meta.url), {
     plugins: [loadedByNode()],
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('instrumented-process.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: {
-        output: { entryFileNames: 'instrumented.mjs', chunkFileNames: '[name].mjs' },
-      },
-    },
   });
-  return join(folder, 'instrumented.mjs');
+  onTestFinished(() => program.remove());
+  return program.file;
 }
 
 async function spansOf(program: string, first: string, second: string): Promise<Line[]> {

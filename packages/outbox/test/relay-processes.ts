@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { WorkerOptions } from './relay-worker.ts';
 
@@ -21,22 +19,13 @@ interface RelayProcess {
 
 /** Builds the worker for the tests of a file, and ends what they leave. */
 export function useRelayProcesses(): RelayProcesses {
-  // Within the package, so that the worker finds pg.
-  const folder = fileURLToPath(new URL(`../node_modules/.relay-${process.pid}/`, import.meta.url));
+  let worker: BundledProgram;
   const children: ChildProcess[] = [];
 
   beforeAll(async () => {
-    const conditions = ['@acemq/source', 'node'];
-    await build({
-      configFile: false,
-      logLevel: 'error',
-      resolve: { conditions },
-      ssr: { noExternal: true, external: ['pg'], resolve: { conditions } },
-      build: {
-        ssr: fileURLToPath(new URL('relay-worker.ts', import.meta.url)),
-        outDir: folder,
-        rollupOptions: { output: { entryFileNames: 'worker.mjs' } },
-      },
+    worker = await bundled(new URL('relay-worker.ts', import.meta.url), {
+      external: ['pg'],
+      within: new URL('../', import.meta.url),
     });
   }, 60_000);
 
@@ -44,7 +33,7 @@ export function useRelayProcesses(): RelayProcesses {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => worker?.remove());
 
   return {
     start: async (options) => {
@@ -53,7 +42,7 @@ export function useRelayProcesses(): RelayProcesses {
         amqp: process.env['AMQP_URL'] ?? '',
         postgres: process.env['POSTGRES_URL'] ?? '',
       };
-      const child = spawn(process.execPath, [`${folder}worker.mjs`, JSON.stringify(told)], {
+      const child = spawn(process.execPath, [worker.file, JSON.stringify(told)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       children.push(child);

@@ -1,41 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { accept, fixed, topology } from '@acemq/core';
-import { build } from 'vite';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
+import type { Moment } from '@acemq/fault-node/dying-transport';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Step } from './dying-transport.ts';
 import type { Answer } from './killed-worker.ts';
 import { depthOf, openOn, PATIENCE, queueName, serviceOn, useNode } from './on-node.ts';
 
 const node = useNode();
 
-let folder: string;
+let program: BundledProgram;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'acemq-killed-'));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('killed-worker.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'worker.mjs' } },
-    },
-  });
+  program = await bundled(new URL('killed-worker.ts', import.meta.url));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => program?.remove());
 
 /** Runs a consumer in a process of its own until that has killed itself. */
-async function killed(queue: string, answer: Answer, step: Step): Promise<void> {
-  const args = [join(folder, 'worker.mjs'), node().url, queue, answer, step];
+async function killed(queue: string, answer: Answer, step: Moment): Promise<void> {
+  const args = [program.file, node().url, queue, answer, step];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const deadline = setTimeout(() => child.kill('SIGTERM'), PATIENCE.timeout);
   const [code, signal] = await once(child, 'exit');
@@ -53,16 +37,16 @@ interface Left {
 }
 
 /** A duplicate may be there where the process died between two words to the broker and nobody knows what it had heard. */
-const EXPECTED: Readonly<Record<Step, Left>> = {
-  'before the copy': { original: [1], copies: [0] },
-  'after the copy': { original: [1], copies: [0, 1] },
+const EXPECTED: Readonly<Record<Moment, Left>> = {
+  'before the publish': { original: [1], copies: [0] },
+  'after the publish': { original: [1], copies: [0, 1] },
   'before the acknowledgement': { original: [1], copies: [1] },
   'after the acknowledgement': { original: [0, 1], copies: [1] },
   'when all is done': { original: [0], copies: [1] },
 };
 
 const CASES = [...RETRIES, ...SET_ASIDES].flatMap((answer) =>
-  (Object.keys(EXPECTED) as Step[]).map((step) => [step, answer] as const),
+  (Object.keys(EXPECTED) as Moment[]).map((step) => [step, answer] as const),
 );
 
 test.each(CASES)(

@@ -34,7 +34,7 @@ export interface SiftOptions {
 }
 
 /** The names of {@link SiftOptions}. */
-export const SIFT_OPTIONS = ['only', 'limit', 'timeout', 'signal', 'onProgress'] as const;
+const SIFT_OPTIONS = ['only', 'limit', 'timeout', 'signal', 'onProgress'] as const;
 
 /** The same, checked. */
 export interface SiftSettings {

@@ -1,40 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Requester, respond } from '../../src/request/index.ts';
 import type { Step } from './killed-process.ts';
 import { amqpUrl, onBroker, queueOn } from './on-broker.ts';
 import { PATIENCE } from './setting.ts';
 
-let folder: string;
+let program: BundledProgram;
 const processes: ChildProcess[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'acemq-killed-'));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('killed-process.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'process.mjs' } },
-    },
-  });
+  program = await bundled(new URL('killed-process.ts', import.meta.url));
 }, 60_000);
 
 afterEach(() => {
   for (const one of processes.splice(0)) one.kill('SIGKILL');
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => program?.remove());
 
 /** Starts one. Resolves to what it has said when it has said a word. */
 async function started(
@@ -42,7 +26,7 @@ async function started(
   step: Step,
   word: string,
 ): Promise<{ child: ChildProcess; said(): string }> {
-  const child = spawn(process.execPath, [join(folder, 'process.mjs'), amqpUrl(), queue, step], {
+  const child = spawn(process.execPath, [program.file, amqpUrl(), queue, step], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   processes.push(child);

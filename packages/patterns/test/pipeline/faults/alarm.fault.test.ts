@@ -15,14 +15,20 @@ test('runs wait while the broker has an alarm: each step works each of them once
   await pipeline.declare(mq);
   const ids = await Promise.all(Array.from({ length: RUNS }, (_, number) => pipeline.send(mq, number)));
   const worked: string[] = [];
+  // The alarm takes its time, in which the work would be done.
+  let raised = (): void => {};
+  const alarm = new Promise<void>((resolve) => {
+    raised = resolve;
+  });
   const work = async (_: unknown, run: Run): Promise<StepAnswer> => {
-    await sleep(5);
+    await (worked.length > RUNS / 2 ? alarm : sleep(5));
     worked.push(`${run.step} ${run.id}`);
     return next();
   };
   await pipeline.run(mq, { one: work, two: work, three: work }, { concurrency: 4 });
   await vi.waitFor(() => expect(worked.length).toBeGreaterThan(RUNS / 2), PATIENCE);
   await node().alarm('memory');
+  raised();
   await vi.waitFor(() => expect(mq.blocked).toBe(true), PATIENCE);
   // Longer than a hop waits before it is tried again, and shorter than one waits for its confirm.
   await sleep(2_000);

@@ -1,42 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { accept, type Envelope } from '@acemq/core';
-import { build } from 'vite';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
+import type { Moment } from '@acemq/fault-node/dying-transport';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { next, Pipeline } from '../../../src/pipeline/index.ts';
 import { ownName } from '../setting.ts';
-import type { Moment } from './dying-transport.ts';
 import { connectionsOf, PATIENCE, serviceOn, useNode } from './on-node.ts';
 
 const node = useNode();
 
-let folder: string;
+let program: BundledProgram;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'acemq-killed-step-'));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('killed-step.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'step.mjs' } },
-    },
-  });
+  program = await bundled(new URL('killed-step.ts', import.meta.url));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => program?.remove());
 
 /** Runs the first step in a process of its own until that has killed itself. */
 async function killed(pipeline: string, moment: Moment): Promise<void> {
-  const args = [join(folder, 'step.mjs'), node().url, pipeline, moment];
+  const args = [program.file, node().url, pipeline, moment];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const deadline = setTimeout(() => child.kill('SIGTERM'), PATIENCE.timeout);
   const [code, signal] = await once(child, 'exit');
@@ -46,8 +30,8 @@ async function killed(pipeline: string, moment: Moment): Promise<void> {
 
 // Twice where the process died after the broker had the next message, and before it had the acknowledgement of this one.
 test.each<[Moment, number[]]>([
-  ['before the hop is published', [1]],
-  ['after the hop is published', [1, 2]],
+  ['before the publish', [1]],
+  ['after the publish', [1, 2]],
   ['before the acknowledgement', [2]],
   ['after the acknowledgement', [1, 2]],
   ['when all is done', [1]],

@@ -1,7 +1,7 @@
 // A replay in a process of its own, which dies at one moment of its first message, or whenever it is killed.
 import { amqplibTransport, connect } from '@acemq/amqp';
+import { dyingAt, type Moment } from '@acemq/fault-node/dying-transport';
 import { replay } from '../../../src/replay/index.ts';
-import { dyingAt, type Moment } from '../../pipeline/faults/dying-transport.ts';
 
 const [url = '', queue = '', window = '', moment] = process.argv.slice(2);
 

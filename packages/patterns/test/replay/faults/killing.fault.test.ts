@@ -1,41 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Connection, connect } from '@acemq/amqp';
 import { topology } from '@acemq/core';
-import { build } from 'vite';
+import { type BundledProgram, bundled } from '@acemq/fault-node/bundled-program';
+import type { Moment } from '@acemq/fault-node/dying-transport';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Moment } from '../../pipeline/faults/dying-transport.ts';
 import { connectionsOf, PATIENCE, serviceOn, useNode } from '../../pipeline/faults/on-node.ts';
 import { ownName } from '../../pipeline/setting.ts';
 
 const node = useNode();
-let folder: string;
+let program: BundledProgram;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'acemq-killed-replay-'));
-  const conditions = ['@acemq/source', 'node'];
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(new URL('killed-replay.ts', import.meta.url)),
-      outDir: folder,
-      rollupOptions: { output: { entryFileNames: 'replay.mjs' } },
-    },
-  });
+  program = await bundled(new URL('killed-replay.ts', import.meta.url));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => program?.remove());
 
 function start(...args: string[]): ChildProcess {
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  return spawn(process.execPath, [join(folder, 'replay.mjs'), node().url, ...args], { stdio: [...stdio] });
+  return spawn(process.execPath, [program.file, node().url, ...args], { stdio: [...stdio] });
 }
 
 /** A queue of dead letters `m-0 …`, over a connection of this process. */
@@ -67,8 +51,8 @@ async function countIds(queue: string, counts: Map<string, number>): Promise<voi
 }
 
 test.each<[Moment, number]>([
-  ['before the hop is published', 0],
-  ['after the hop is published', 1],
+  ['before the publish', 0],
+  ['after the publish', 1],
   ['before the acknowledgement', 1],
   ['after the acknowledgement', 1],
   ['when all is done', 1],

@@ -8,12 +8,12 @@ import type {
   Transport,
 } from '@acemq/core';
 
-/** What happens between the answer of a step and the end of its delivery, in order. */
+/** The steps of settling one delivery that brings a publish about, in their order. Without one there are only those of the acknowledgement. */
 export type Moment =
-  /** The step has answered; nothing has been written. */
-  | 'before the hop is published'
+  /** It is decided what is published; nothing has been written. */
+  | 'before the publish'
   /** It has been handed to the socket; perhaps it has left. */
-  | 'after the hop is published'
+  | 'after the publish'
   /** The broker has confirmed it; the library has not been told. */
   | 'before the acknowledgement'
   /** It has been handed to the socket; perhaps it has left. */
@@ -58,7 +58,7 @@ function dyingLink(moment: Moment, link: Link): Link {
 function dyingChannel(moment: Moment, channel: PublishChannel): PublishChannel {
   return overriding(channel, {
     publish(...[exchange, routingKey, message, listener]: Parameters<PublishChannel['publish']>): boolean {
-      if (moment === 'before the hop is published') die();
+      if (moment === 'before the publish') die();
       const told: PublishListener = {
         answered(verdict, reason) {
           if (moment === 'before the acknowledgement') die();
@@ -67,7 +67,7 @@ function dyingChannel(moment: Moment, channel: PublishChannel): PublishChannel {
         cut: (error) => listener.cut(error),
       };
       const room = channel.publish(exchange, routingKey, message, told);
-      if (moment === 'after the hop is published') die();
+      if (moment === 'after the publish') die();
       return room;
     },
   });
@@ -76,6 +76,8 @@ function dyingChannel(moment: Moment, channel: PublishChannel): PublishChannel {
 function dyingDelivery(moment: Moment, link: Link, delivery: Delivery): Delivery {
   return overriding(delivery, {
     ack(): boolean {
+      // An accepted message brings no publish about.
+      if (moment === 'before the acknowledgement') die();
       const sent = delivery.ack();
       if (moment === 'after the acknowledgement') die();
       if (moment === 'when all is done') void link.checkQueue('nothing of this name').then(die);
