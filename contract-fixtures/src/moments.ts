@@ -1,6 +1,7 @@
 import {
   METRIC_CONSUME_ATTEMPTS,
   METRIC_CONSUME_DURATION,
+  METRIC_CONSUME_IN_FLIGHT,
   METRIC_CONSUME_TOTAL,
   METRIC_DEAD_LETTERED_TOTAL,
   METRIC_PUBLISH_DURATION,
@@ -8,7 +9,6 @@ import {
   METRIC_RETRIED_TOTAL,
   METRIC_RUNG_MISSING,
   METRIC_SET_ASIDE_FAILED,
-  metricKey,
   TAG_EXCHANGE,
   TAG_OUTCOME,
   TAG_QUEUE,
@@ -17,98 +17,108 @@ import {
   TAG_TARGET,
   TAG_WHERE,
 } from '@acemq/observe';
-
-/** What happens, and how often each series counts it; a series that is not named does not. */
-export interface Moment {
-  readonly when: string;
-  readonly counted: Readonly<Record<string, number>>;
-}
+import { type Moment, type Move, moment } from './moment.ts';
 
 const QUEUE = 'orders';
+const queue = Object.freeze({ [TAG_QUEUE]: QUEUE });
 
-type Counts = readonly (readonly [metric: string, labels: Readonly<Record<string, string>>, times: number])[];
-
-function moment(when: string, ...counts: readonly Counts[]): Moment {
-  const counted = counts
-    .flat()
-    .map(([metric, labels, times]): [string, number] => [metricKey(metric, labels), times])
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return { when, counted: Object.fromEntries(counted) };
-}
-
-function published(outcome: string, routingKey: string = QUEUE): Counts {
+function published(outcome: string, routingKey: string = QUEUE): readonly Move[] {
   const labels = { [TAG_EXCHANGE]: '', [TAG_ROUTING_KEY]: routingKey, [TAG_OUTCOME]: outcome };
   return [
-    [METRIC_PUBLISH_TOTAL, labels, 1],
-    [METRIC_PUBLISH_DURATION, labels, 1],
+    { metric: METRIC_PUBLISH_TOTAL, labels, counted: 1 },
+    { metric: METRIC_PUBLISH_DURATION, labels, counted: 1 },
   ];
 }
 
-/** One delivery that was decoded, by its outcome. */
-function handled(...outcomes: readonly string[]): Counts {
+/** Deliveries that arrived, by their attempts, and how many of them are still there. */
+function arrived(attempts: readonly number[], inFlight: number): readonly Move[] {
+  const total = attempts.reduce((sum, attempt) => sum + attempt, 0);
   return [
-    [METRIC_CONSUME_ATTEMPTS, { [TAG_QUEUE]: QUEUE }, outcomes.length],
-    ...outcomes.flatMap((outcome): Counts => {
-      const labels = { [TAG_QUEUE]: QUEUE, [TAG_OUTCOME]: outcome };
+    { metric: METRIC_CONSUME_ATTEMPTS, labels: queue, counted: attempts.length, total },
+    { metric: METRIC_CONSUME_IN_FLIGHT, labels: queue, gauge: inFlight },
+  ];
+}
+
+type Handled = readonly [attempt: number, outcome: string];
+
+/** Deliveries that were decoded and handled, each with its attempt and its outcome. */
+function handled(...deliveries: readonly Handled[]): readonly Move[] {
+  return [
+    ...arrived(
+      deliveries.map(([attempt]) => attempt),
+      0,
+    ),
+    ...deliveries.flatMap(([, outcome]): Move[] => {
+      const labels = { ...queue, [TAG_OUTCOME]: outcome };
       return [
-        [METRIC_CONSUME_TOTAL, labels, 1],
-        [METRIC_CONSUME_DURATION, labels, 1],
+        { metric: METRIC_CONSUME_TOTAL, labels, counted: 1 },
+        { metric: METRIC_CONSUME_DURATION, labels, counted: 1 },
       ];
     }),
   ];
 }
 
-function setAside(outcome: string): Counts {
-  return [[METRIC_DEAD_LETTERED_TOTAL, { [TAG_QUEUE]: QUEUE, [TAG_OUTCOME]: outcome }, 1]];
+function setAside(outcome: string): readonly Move[] {
+  return [{ metric: METRIC_DEAD_LETTERED_TOTAL, labels: { ...queue, [TAG_OUTCOME]: outcome }, counted: 1 }];
 }
 
-function retried(where: string): Counts {
-  return [[METRIC_RETRIED_TOTAL, { [TAG_QUEUE]: QUEUE, [TAG_WHERE]: where }, 1]];
+function setAsideFailed(target: string): readonly Move[] {
+  return [{ metric: METRIC_SET_ASIDE_FAILED, labels: { ...queue, [TAG_TARGET]: target }, counted: 1 }];
 }
+
+function retried(where: string): readonly Move[] {
+  return [{ metric: METRIC_RETRIED_TOTAL, labels: { ...queue, [TAG_WHERE]: where }, counted: 1 }];
+}
+
+const RETRIED_ONCE: readonly Move[] = handled([1, 'retried'], [2, 'acked']);
+const GIVEN_UP: readonly Move[] = [...handled([1, 'dead_lettered']), ...setAside('dead_lettered')];
+
+const of = (when: string, ...moves: readonly (readonly Move[])[]): Moment =>
+  moment('connection', when, ...moves);
 
 /**
- * When each number moves, as cases: a queue `orders`, one message, and what happens to it. Messages to consume
- * are published raw, so that they count nothing themselves.
+ * When each number of a connection moves, as cases: a queue `orders`, one message, and what happens to it. Messages to
+ * consume are published raw, so that they count nothing themselves.
  */
-export const MOMENTS: readonly Moment[] = [
-  moment('a send is confirmed', published('confirmed')),
-  moment('a mandatory send reaches no queue', published('unroutable', 'nowhere')),
-  moment('a payload cannot be encoded', published('failed')),
-  moment('a publish interceptor throws', published('failed')),
-  moment('a send while the broker blocks', published('refused')),
-  moment('a raw publish is confirmed'),
-  moment('the handler accepts', handled('acked')),
-  moment(
-    'the handler asks for a retry that waits here, then accepts',
-    handled('retried', 'acked'),
-    retried('consumer'),
-  ),
-  moment(
-    'the handler asks for a retry that waits in the broker, then accepts',
-    handled('retried', 'acked'),
-    retried('broker'),
-  ),
-  moment('the rung of a retry is missing', handled('retried', 'acked'), retried('consumer'), [
-    [METRIC_RUNG_MISSING, { [TAG_QUEUE]: QUEUE, [TAG_RUNG]: `${QUEUE}.retry.40s` }, 1],
+export const CONNECTION_MOMENTS: readonly Moment[] = [
+  of('a send is confirmed', published('confirmed')),
+  of('a mandatory send reaches no queue', published('unroutable', 'nowhere')),
+  of('a payload cannot be encoded', published('failed')),
+  of('a publish interceptor throws', published('failed')),
+  of('a send while the broker blocks', published('refused')),
+  of('a raw publish is confirmed'),
+  of('a handler is at work', arrived([1], 1)),
+  of('the handler accepts', handled([1, 'acked'])),
+  of('the handler asks for a retry that waits here, then accepts', RETRIED_ONCE, retried('consumer')),
+  of('the handler asks for a retry that waits in the broker, then accepts', RETRIED_ONCE, retried('broker')),
+  of('the rung of a retry is missing', RETRIED_ONCE, retried('consumer'), [
+    { metric: METRIC_RUNG_MISSING, labels: { ...queue, [TAG_RUNG]: `${QUEUE}.retry.40s` }, counted: 1 },
   ]),
-  moment('the handler rejects', handled('rejected'), setAside('dead_lettered')),
-  moment(
-    'the handler asks for a retry and no attempt is left',
-    handled('dead_lettered'),
+  of(
+    'a retry that waited here is not taken by its queue and comes again as it was, then the handler accepts',
+    handled([1, 'retried'], [1, 'acked']),
+    retried('requeued'),
+  ),
+  of('the handler rejects', handled([1, 'rejected']), setAside('dead_lettered')),
+  of('the handler asks for a retry and no attempt is left', GIVEN_UP),
+  of('the message is too old for another attempt', GIVEN_UP),
+  of('the handler throws a fatal error', GIVEN_UP),
+  of('the handler answers with something else', GIVEN_UP),
+  of('the handler parks', handled([1, 'parked']), setAside('parked')),
+  of('the body cannot be decoded', arrived([1], 0), setAside('parked'), [
+    { metric: METRIC_CONSUME_TOTAL, labels: { ...queue, [TAG_OUTCOME]: 'parked' }, counted: 1 },
+  ]),
+  of('the handler says that somebody else is at it, then accepts', handled([1, 'in_progress'], [1, 'acked'])),
+  of(
+    'the dead-letter queue is not there',
+    handled([1, 'rejected']),
     setAside('dead_lettered'),
+    setAsideFailed(`${QUEUE}.dlq`),
   ),
-  moment('the handler throws a fatal error', handled('dead_lettered'), setAside('dead_lettered')),
-  moment('the handler parks', handled('parked'), setAside('parked')),
-  moment(
-    'the body cannot be decoded',
-    [
-      [METRIC_CONSUME_ATTEMPTS, { [TAG_QUEUE]: QUEUE }, 1],
-      [METRIC_CONSUME_TOTAL, { [TAG_QUEUE]: QUEUE, [TAG_OUTCOME]: 'parked' }, 1],
-    ],
+  of(
+    'the parked queue is not there',
+    handled([1, 'parked']),
     setAside('parked'),
+    setAsideFailed(`${QUEUE}.parked`),
   ),
-  moment('the handler says that somebody else is at it, then accepts', handled('in_progress', 'acked')),
-  moment('the dead-letter queue is not there', handled('rejected'), setAside('dead_lettered'), [
-    [METRIC_SET_ASIDE_FAILED, { [TAG_QUEUE]: QUEUE, [TAG_TARGET]: `${QUEUE}.dlq` }, 1],
-  ]),
 ];

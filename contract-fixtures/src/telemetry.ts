@@ -21,7 +21,8 @@ import {
   TAG_TRANSPORT,
   TAG_WHERE,
 } from '@acemq/observe';
-import { MOMENTS } from './moments.ts';
+import { CONNECTION_MOMENTS } from './moments.ts';
+import { PATTERN_MOMENTS } from './pattern-moments.ts';
 import { spellings } from './spellings.ts';
 import { tracingFixtures } from './tracing.ts';
 
@@ -58,7 +59,7 @@ export function telemetryFixtures(): object {
     keys: KEY_CASES.map(([metric, labels]) => ({ metric, labels, key: metricKey(metric, labels) })),
     exposition: exposition(),
     buckets: { duration: DEFAULT_DURATION_BUCKETS, attempts: DEFAULT_ATTEMPT_BUCKETS },
-    moments: MOMENTS,
+    moments: [...CONNECTION_MOMENTS, ...PATTERN_MOMENTS],
     health: HEALTH_SENTENCES,
     tracing: tracingFixtures(),
   };

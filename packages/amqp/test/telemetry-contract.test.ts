@@ -4,7 +4,9 @@ import {
   accept,
   exponential,
   FatalError,
+  fixed,
   type Handler,
+  type HeaderTable,
   inProgress,
   park,
   type RetryPolicy,
@@ -13,17 +15,21 @@ import {
   topology,
 } from '@acemq/core';
 import type { Metrics } from '@acemq/observe';
-import { describe, expect, test } from 'vitest';
-import { onManualTime, type Setting } from './setting.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { deferred, onManualTime, type Setting } from './setting.ts';
 
 interface Moment {
+  readonly of: string;
   readonly when: string;
   readonly counted: Readonly<Record<string, number>>;
+  readonly totals: Readonly<Record<string, number>>;
+  readonly gauges: Readonly<Record<string, number>>;
 }
 
 const fixture = JSON.parse(
   readFileSync(new URL('../../../contract-fixtures/telemetry.json', import.meta.url), 'utf8'),
 ) as { readonly moments: readonly Moment[] };
+const moments = fixture.moments.filter(({ of }) => of === 'connection');
 
 const QUEUE = 'orders';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -36,24 +42,33 @@ async function declare({ mq }: Stage): Promise<void> {
 /** One message, handled with each of these answers in turn, and time for all that comes of it. */
 async function consume(
   stage: Stage,
-  answers: readonly (() => Ack)[],
+  answers: readonly (() => Ack | Promise<Ack>)[],
   options: {
     readonly retry?: RetryPolicy;
     readonly body?: string;
+    readonly headers?: HeaderTable;
     readonly before?: () => Promise<void>;
+    /** After a second, in which the handler has run once. */
+    readonly meanwhile?: () => void;
   } = {},
 ): Promise<void> {
   const { mq, clock } = stage;
   await declare(stage);
   const left = [...answers];
-  const handler: Handler<unknown> = () => {
+  const handler: Handler<unknown> = async () => {
     const answer = left.shift();
     if (answer === undefined) throw new Error('delivered once more than expected');
     return answer();
   };
   await mq.consume(QUEUE, handler, options.retry === undefined ? {} : { retry: options.retry });
   await options.before?.();
-  await mq.publishRaw('', QUEUE, { body: bytes(options.body ?? '{}'), contentType: 'application/json' });
+  await mq.publishRaw('', QUEUE, {
+    body: bytes(options.body ?? '{}'),
+    contentType: 'application/json',
+    headers: options.headers ?? {},
+  });
+  await clock.advance(1_000);
+  options.meanwhile?.();
   await clock.advance(120_000);
   expect(left).toEqual([]);
 }
@@ -95,6 +110,11 @@ const SCENES: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       verdict: 'confirmed',
     });
   },
+  'a handler is at work': (stage) => {
+    const end = deferred<Ack>();
+    onTestFinished(() => end.resolve(accept()));
+    return consume(stage, [() => end.promise]);
+  },
   'the handler accepts': (stage) => consume(stage, [accept]),
   'the handler asks for a retry that waits here, then accepts': (stage) =>
     consume(stage, [down, accept], { retry: exponential(2, '1s', '1s') }),
@@ -105,8 +125,22 @@ const SCENES: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       retry: exponential(2, '40s', '5m'),
       before: async () => void (await stage.mq.deleteQueue(`${QUEUE}.retry.40s`)),
     }),
+  'a retry that waited here is not taken by its queue and comes again as it was, then the handler accepts': (
+    stage,
+  ) =>
+    consume(stage, [down, accept], {
+      retry: fixed(2, '5s').withJitter(0),
+      meanwhile: () => stage.broker.nackNext(1, QUEUE),
+    }),
   'the handler rejects': (stage) => consume(stage, [() => reject(new Error('bad'))]),
   'the handler asks for a retry and no attempt is left': (stage) => consume(stage, [down]),
+  'the message is too old for another attempt': ({ clock, ...stage }) =>
+    consume({ clock, ...stage }, [down], {
+      retry: fixed(9, '1m').giveUpAfter('30s'),
+      headers: { 'x-acemq-first-seen': BigInt(stage.broker.clock.now() - 60_000) },
+    }),
+  'the handler answers with something else': (stage) =>
+    consume(stage, [(() => 'done') as unknown as () => Ack]),
   'the handler throws a fatal error': (stage) =>
     consume(stage, [
       () => {
@@ -121,6 +155,10 @@ const SCENES: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
     consume(stage, [() => reject(new Error('bad'))], {
       before: async () => void (await stage.mq.deleteQueue(`${QUEUE}.dlq`)),
     }),
+  'the parked queue is not there': (stage) =>
+    consume(stage, [() => park('odd')], {
+      before: async () => void (await stage.mq.deleteQueue(`${QUEUE}.parked`)),
+    }),
 };
 
 /** Counters by their value, distributions by how many samples they have. */
@@ -129,15 +167,19 @@ function counted({ counts, durations }: Metrics): Record<string, number> {
 }
 
 describe('a number moves when the contract says so, and no other does', () => {
-  test.for(fixture.moments.map((moment) => [moment.when, moment] as const))('%s', async ([when, moment]) => {
+  test.for(moments.map((moment) => [moment.when, moment] as const))('%s', async ([when, moment]) => {
     const scene = SCENES[when];
     if (scene === undefined) throw new Error(`nothing here makes it happen that ${when}`);
     const stage = await onManualTime();
     await scene(stage);
     await expect.poll(() => counted(stage.metrics)).toEqual(moment.counted);
+    await expect.poll(() => Object.fromEntries(stage.metrics.gauges)).toEqual(moment.gauges);
+    for (const [key, total] of Object.entries(moment.totals)) {
+      expect(stage.metrics.durations.get(key)?.total, key).toBe(total);
+    }
   });
 
   test('every scene is one of the contract', () => {
-    expect(Object.keys(SCENES).sort()).toEqual(fixture.moments.map(({ when }) => when).sort());
+    expect(Object.keys(SCENES).sort()).toEqual(moments.map(({ when }) => when).sort());
   });
 });
