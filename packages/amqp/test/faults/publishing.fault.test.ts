@@ -108,6 +108,8 @@ describe('the connection dies with 500 publishes outstanding', () => {
     async (_, silent, cut) => {
       const uncaught = uncaughtErrors();
       await admin.assertQueue('kept', { durable: true });
+      // Or a broker that is killed now may have forgotten it.
+      await node.evaluate('mnesia:sync_log()');
       const publisher = (await open({ permits: PERMITS, confirmTimeout: '40s' })).publisher<number>({
         routingKey: 'kept',
       });
