@@ -26,7 +26,7 @@ export default defineConfig({
   test: {
     projects: [
       '{packages,examples}/*/vitest.config.ts',
-      '{contract-fixtures,fault-node,prometheus-server,bench,scripts,docs}/vitest.config.ts',
+      '{contract-fixtures,fault-node,prometheus-server,terminal,bench,scripts,docs}/vitest.config.ts',
       faultTests,
     ],
     maxWorkers: 2,

@@ -5,7 +5,7 @@ import { builtinModules } from 'node:module';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { arrows, fences, mayKnow, purePackages } from './import-rules.mjs';
+import { arrows, bundled, fences, mayKnow, purePackages } from './import-rules.mjs';
 import { root } from './tools.mjs';
 import { readWorkspace, rootManifest, sourceFiles } from './workspace.mjs';
 
@@ -140,6 +140,8 @@ function moduleOf(specifier) {
 function declares({ manifest }, module, inSource) {
   const { dependencies, peerDependencies, devDependencies } = manifest;
   if (module in { ...dependencies, ...peerDependencies }) return undefined;
+  const isBundled = bundled.some((name) => module === `${scope}${name}`);
+  if (isBundled && module in { ...devDependencies }) return undefined;
   if (!inSource && (module in { ...devDependencies } || module in shared)) return undefined;
   return `${module} is not in the ${inSource ? 'dependencies' : 'dependencies or devDependencies'} of ${manifest.name}`;
 }

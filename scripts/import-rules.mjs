@@ -12,14 +12,18 @@ export const arrows = {
   amqp: ['core', 'observe', 'health'],
   testing: ['core'],
   patterns: ['amqp'],
-  cli: ['patterns'],
+  cli: ['patterns', 'terminal'],
   prometheus: ['core', 'observe'],
   otel: ['core', 'observe'],
   sql: ['core'],
   outbox: ['core', 'observe', 'sql'],
   inbox: ['core', 'sql'],
-  backlog: ['core', 'observe'],
+  backlog: ['core', 'observe', 'terminal'],
+  terminal: ['core'],
 };
+
+/** What is not published: its sources become a part of what imports them. */
+export const bundled = ['terminal'];
 
 /** Packages that run anywhere: no module of Node, nothing from npm. */
 export const purePackages = ['core', 'observe', 'health'];

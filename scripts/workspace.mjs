@@ -36,7 +36,7 @@ export function readWorkspace() {
   const nested = ['packages', 'examples'].flatMap((parent) =>
     existsSync(join(root, parent)) ? readdirSync(join(root, parent)).map((name) => `${parent}/${name}`) : [],
   );
-  return [...nested, 'contract-fixtures', 'fault-node', 'prometheus-server', 'bench', 'docs']
+  return [...nested, 'contract-fixtures', 'fault-node', 'prometheus-server', 'terminal', 'bench', 'docs']
     .filter((folder) => existsSync(join(root, folder, 'package.json')))
     .map((folder) => ({ folder, manifest: read(folder) }));
 }

@@ -5,5 +5,6 @@ import base from '../../tsup.base.ts';
 export default defineConfig({
   ...base,
   entry: ['src/index.ts', 'src/cli.ts'],
+  noExternal: ['@acemq/terminal'],
   dts: { ...(base as { dts: object }).dts, entry: 'src/index.ts' },
 });

@@ -1,7 +1,7 @@
+import { count, time } from '@acemq/terminal';
 import { describe, expect, it } from 'vitest';
 import { main } from '../src/cli/main.ts';
 import { firstInstalled } from '../src/cli/missing-client.ts';
-import { count, time } from '../src/cli/numbers.ts';
 import { trend } from '../src/cli/trend.ts';
 import { alertRules } from '../src/index.ts';
 import { surroundings } from './surroundings.ts';

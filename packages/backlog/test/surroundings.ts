@@ -1,4 +1,4 @@
-import type { Surroundings } from '../src/cli/main.ts';
+import type { Surroundings } from '@acemq/terminal';
 
 /** A process of which nothing is real. */
 export function surroundings(env: Record<string, string | undefined> = {}): Surroundings & {

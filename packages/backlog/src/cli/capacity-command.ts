@@ -1,10 +1,7 @@
 import type { Duration } from '@acemq/core';
+import { columns, count, flags, given, type Surroundings, time, wholeNumber } from '@acemq/terminal';
 import { capacity } from '../capacity.ts';
-import { columns } from './columns.ts';
 import { HEALTHY } from './exit-codes.ts';
-import { flags } from './flags.ts';
-import type { Surroundings } from './main.ts';
-import { count, given, time, wholeNumber } from './numbers.ts';
 
 export function capacityCommand(args: readonly string[], { stdout }: Surroundings): number {
   const values = flags(args, {

@@ -1,4 +1,5 @@
 import { ConfigurationError, ConnectError, shown } from '@acemq/core';
+import { address, given } from '@acemq/terminal';
 import { OutboxSource } from '../outbox-source.ts';
 import { QueueSource } from '../queue-source.ts';
 import type { BacklogSource } from '../reading.ts';
@@ -6,9 +7,7 @@ import type { RedisCaller, RedisClient, RedisSender } from '../redis-calls.ts';
 import { deadStreamOf, KIND_FIELD } from '../stream-names.ts';
 import { StreamSource } from '../stream-source.ts';
 import { StreamThroughput } from '../stream-throughput.ts';
-import { address } from './address.ts';
 import { firstInstalled } from './missing-client.ts';
-import { given } from './numbers.ts';
 
 /** What the command line says about where to read. */
 export interface SourceArguments {

@@ -1,10 +1,7 @@
 import { cutText } from '@acemq/core';
+import { type Colour, columns, count, paint, plainText, type Terminal, time } from '@acemq/terminal';
 import type { BacklogReading } from '../reading.ts';
-import { columns } from './columns.ts';
 import type { KindHistory } from './history.ts';
-import { count, time } from './numbers.ts';
-import { plainText } from './plain-text.ts';
-import { type Colour, paint, type Terminal } from './terminal.ts';
 import { trend } from './trend.ts';
 
 /** As many kinds are shown at most; the others are counted in one line. */

@@ -1,8 +1,7 @@
 import { ConfigurationError, type Duration, shown } from '@acemq/core';
+import { flags, type Surroundings } from '@acemq/terminal';
 import { alertRules } from '../alert-rules.ts';
 import { HEALTHY } from './exit-codes.ts';
-import { flags } from './flags.ts';
-import type { Surroundings } from './main.ts';
 
 export function rulesCommand(args: readonly string[], { stdout }: Surroundings): number {
   const values = flags(args, {

@@ -1,7 +1,6 @@
 import { describeError } from '@acemq/core';
-import type { Surroundings } from './main.ts';
+import { CLEAR_AND_HIDE_CURSOR, inPlace, SHOW_CURSOR, type Surroundings, terminalOf } from '@acemq/terminal';
 import { type Picture, panel, unread } from './panel.ts';
-import { CLEAR_AND_HIDE_CURSOR, inPlace, SHOW_CURSOR, terminalOf } from './terminal.ts';
 
 /** Where readings are shown. */
 export interface Showing {

@@ -1,10 +1,8 @@
 import { ConfigurationError, type Duration, milliseconds, systemClock } from '@acemq/core';
+import { flags, type Surroundings, wholeNumber } from '@acemq/terminal';
 import { OneReading } from '../one-reading.ts';
 import { HEALTHY, TOO_OLD, UNREADABLE } from './exit-codes.ts';
-import { flags } from './flags.ts';
 import { History } from './history.ts';
-import type { Surroundings } from './main.ts';
-import { wholeNumber } from './numbers.ts';
 import { openSource } from './open-source.ts';
 import { jsonLines, pictures } from './showing.ts';
 

@@ -1,4 +1,4 @@
-import type { Surroundings } from './main.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** What a terminal can do. */
 export interface Terminal {
