@@ -43,7 +43,7 @@ export async function carryOut<Around extends Surroundings>(
       return 0;
     }
     around.stderr.write(
-      `${program.name}: there is no command ${shown(given)}${didYouMean(given, known)}\n\n${program.help}`,
+      `${program.name}: there is no command ${shown(given)}${suggestion(given, known)}\n\n${program.help}`,
     );
     return USAGE;
   }
@@ -58,6 +58,11 @@ export async function carryOut<Around extends Surroundings>(
     around.stderr.write(`${program.name} ${name}: ${words(error)}\n`);
     return program.codeOf?.(error) ?? USAGE;
   }
+}
+
+function suggestion(given: string, known: readonly string[]): string {
+  const words = given.includes(' ') ? known : new Set(known.map((name) => name.split(' ', 1)[0] as string));
+  return didYouMean(given, [...words]);
 }
 
 function commandOf<Around extends Surroundings>(

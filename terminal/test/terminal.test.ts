@@ -43,6 +43,7 @@ describe('a program', () => {
     [['dlq', '--help'], 0, 'the help of tool\n', ''],
     [['dlq', 'purge'], 2, '', 'tool dlq purge: --limit is missing\n'],
     [['lst'], 2, '', 'tool: there is no command "lst"; did you mean list?\n\nthe help of tool\n'],
+    [['dql', 'show'], 2, '', 'tool: there is no command "dql"; did you mean dlq?\n\nthe help of tool\n'],
     [
       ['dlq', 'shw'],
       2,

@@ -43,6 +43,9 @@ export interface SiftWork {
 /** Milliseconds between attempts to read while the link is down. */
 const LINK_DOWN_PAUSE = 1_000;
 
+/** Milliseconds that a rate may be behind and still be made up for: timers are late, by more than a fast rate leaves. */
+const MOST_LATE = 100;
+
 /** Milliseconds between two reports of progress. */
 const REPORT_EVERY = 250;
 
@@ -65,7 +68,7 @@ export class Sifting {
   #reader: QueueReader | undefined;
   #failure: { readonly error: unknown } | undefined;
   #waiting: string | undefined;
-  #nextTake = 0;
+  #nextTake: number | undefined;
   #reportAt = 0;
 
   constructor(mq: Connection, queue: string, settings: SiftSettings, work: SiftWork) {
@@ -219,8 +222,9 @@ export class Sifting {
     if (rate === undefined) return;
     const { clock } = this.#mq;
     const now = clock.elapsed();
+    this.#nextTake ??= now;
     if (this.#nextTake > now) await this.pause(this.#nextTake - now);
-    this.#nextTake = Math.max(this.#nextTake, now) + 1000 / rate;
+    this.#nextTake = Math.max(this.#nextTake, now - MOST_LATE) + 1000 / rate;
   }
 
   #ended(reason: SiftReason): SiftEnd {
