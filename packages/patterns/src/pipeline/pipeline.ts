@@ -11,7 +11,7 @@ import {
   TopologyError,
   topology,
 } from '@acemq/core';
-import { CONSUME_OPTIONS } from './consuming-options.ts';
+import { CONSUME_OPTIONS } from '../consume-option-names.ts';
 import { followed, type StepHandler } from './follower.ts';
 import { checkPipelineName, checkSteps } from './names.ts';
 import { LONGEST_SLIP } from './routing-slip.ts';

@@ -1,6 +1,6 @@
 import type { Connection, ConsumeOptions, Consumer } from '@acemq/amqp';
 import { ConfigurationError, checkName, checkOptions, HEADER_ROUTING_SLIP, shown } from '@acemq/core';
-import { CONSUME_OPTIONS } from './consuming-options.ts';
+import { CONSUME_OPTIONS } from '../consume-option-names.ts';
 import { followed, type StepHandler } from './follower.ts';
 import { writeSlip } from './routing-slip.ts';
 import { checkStart, type StartOptions } from './start-options.ts';

@@ -7,6 +7,7 @@ import {
   type StandardSchema,
   shown,
 } from '@acemq/core';
+import { CONSUME_OPTIONS } from '../consume-option-names.ts';
 import { codecOption, schemaOption, textOption } from '../option-checks.ts';
 
 /**
@@ -37,23 +38,7 @@ export interface ResolvedRespondOptions<Query, Answer> {
   readonly replyType: string | undefined;
 }
 
-/** By name, so that the compiler misses none. */
-const OPTIONS = Object.keys({
-  retry: true,
-  concurrency: true,
-  prefetch: true,
-  codec: true,
-  schema: true,
-  tag: true,
-  exclusive: true,
-  arguments: true,
-  declare: true,
-  closesLast: true,
-  signal: true,
-  replyCodec: true,
-  replySchema: true,
-  replyType: true,
-} satisfies Record<keyof RespondOptions, true>);
+const OPTIONS = [...CONSUME_OPTIONS, 'replyCodec', 'replySchema', 'replyType'];
 
 /** Checks the options of a responder. Throws `ConfigurationError`. */
 export function resolveRespondOptions<Query, Answer>(
