@@ -26,18 +26,22 @@ export class PullChannels {
       if (reader.open) return reader;
       if (this.#readers.get(queue) !== known) return this.#readerOf(queue);
     }
-    const opening = this.#open();
-    const reader = opening.then((channel) => new AmqplibReader(channel, queue));
-    this.#readers.set(queue, reader);
+    const opening = this.#reader(queue);
+    this.#readers.set(queue, opening);
     const forget = (): void => {
-      if (this.#readers.get(queue) === reader) this.#readers.delete(queue);
+      if (this.#readers.get(queue) === opening) this.#readers.delete(queue);
     };
     try {
-      (await opening).onGone = forget;
-      return await reader;
+      const reader = await opening;
+      reader.onGone = forget;
+      return reader;
     } catch (error) {
       forget();
       throw error;
     }
+  }
+
+  async #reader(queue: string): Promise<AmqplibReader> {
+    return new AmqplibReader(await this.#open(), queue);
   }
 }

@@ -15,6 +15,11 @@ export class AmqplibReader implements QueueReader {
     this.#settling = new SettlingEach(channel);
   }
 
+  /** Told when the channel goes by itself. */
+  set onGone(listener: () => void) {
+    this.#channel.onGone = listener;
+  }
+
   get open(): boolean {
     return this.#channel.open;
   }
