@@ -49,7 +49,7 @@ export async function listCommand(args: readonly string[], around: Surroundings)
         reasons.add(letter.reason);
         read.push(rowOf(letter));
       },
-      { only, limit, signal, onProgress: (told) => progress.tell(told) },
+      { only, limit, signal, onProgress: progress.tell },
     ).finally(() => progress.end());
     if (values.json !== true) {
       stdout.write(table({ queue, total, read, reasons, isFiltered: only !== undefined, around }));

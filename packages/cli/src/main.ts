@@ -1,6 +1,6 @@
 import { AceMQError } from '@acemq/core';
-import { carryOut, type Surroundings as TerminalSurroundings } from '@acemq/terminal';
-import { BROKER, USAGE } from './exit-codes.ts';
+import { carryOut, type Surroundings as TerminalSurroundings, USAGE } from '@acemq/terminal';
+import { BROKER } from './exit-codes.ts';
 import { HELP, LIST_HELP, PURGE_HELP, REPLAY_HELP, SHOW_HELP } from './help.ts';
 import { listCommand } from './list-command.ts';
 import { purgeCommand } from './purge-command.ts';

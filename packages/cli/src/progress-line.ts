@@ -32,7 +32,8 @@ export class ProgressLine {
     this.#redraws = stderr.isTTY === true && env['TERM'] !== 'dumb';
   }
 
-  tell({ taken, skipped, total: all, waiting }: Progress): void {
+  /** A listener of its own, to be handed on. */
+  readonly tell = ({ taken, skipped, total: all, waiting }: Progress): void => {
     const total = skipped > 0 ? all : Math.min(all, this.#most);
     const now = performance.now();
     const elapsed = now - this.#begun;
@@ -48,7 +49,7 @@ export class ProgressLine {
     const line = `${taken.toLocaleString('en')} of ${total.toLocaleString('en')} ${this.#verb}${some}  ${more}`;
     this.#stderr.write(this.#redraws ? `${CLEAR_LINE}${cut(line, 79)}` : `${line}\n`);
     this.#drawn = this.#redraws;
-  }
+  };
 
   /** Takes the line away again. */
   end(): void {

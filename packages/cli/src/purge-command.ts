@@ -45,8 +45,7 @@ export async function purgeCommand(args: readonly string[], around: Surroundings
       }
     }
     const progress = new ProgressLine(around, 'removed', limit);
-    const onProgress =
-      values.quiet === true ? undefined : (told: Parameters<ProgressLine['tell']>[0]) => progress.tell(told);
+    const onProgress = values.quiet === true ? undefined : progress.tell;
     const report = await purge(mq, queue, { only, limit, signal, onProgress }).finally(() => progress.end());
     const { removed, skipped, reason, kind } = report;
     if (values.json === true) around.stdout.write(`${JSON.stringify({ queue, ...report })}\n`);

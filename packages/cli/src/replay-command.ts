@@ -45,8 +45,7 @@ export async function replayCommand(args: readonly string[], around: Surrounding
   };
   return onBroker(around, values.url, async (mq) => {
     const progress = new ProgressLine(around, options.dryRun ? 'looked at' : 'moved', options.limit);
-    const onProgress =
-      values.quiet === true ? undefined : (told: Parameters<ProgressLine['tell']>[0]) => progress.tell(told);
+    const onProgress = values.quiet === true ? undefined : progress.tell;
     const report = await replay(mq, queue, { ...options, onProgress }).finally(() => progress.end());
     around.stdout.write(
       values.json === true ? `${JSON.stringify({ queue, ...report })}\n` : said(queue, to, report),

@@ -31,7 +31,7 @@ export async function showCommand(args: readonly string[], around: Surroundings)
       // A second one shows that the beginning of an id is not enough.
       limit: id === undefined ? 1 : 2,
       signal,
-      onProgress: (told) => progress.tell(told),
+      onProgress: progress.tell,
     }).finally(() => progress.end());
     tellOfQuorum(around, queue, report.kind);
     const letter = found.find(({ envelope }) => envelope.id === id) ?? found[0];

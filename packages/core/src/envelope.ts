@@ -1,7 +1,7 @@
 import { cutText } from './cut-text.ts';
 import { ConfigurationError } from './errors.ts';
 import { checkApplicationHeaders, type HeaderTable, NO_HEADERS } from './headers.ts';
-import { isShortText, LONGEST_NAME } from './naming.ts';
+import { isShortText, isWellFormed, LONGEST_NAME } from './naming.ts';
 import { shown } from './shown.ts';
 
 /**
@@ -218,13 +218,10 @@ function text(value: string | undefined, field: string): string | undefined {
   return value;
 }
 
-/** Half of a surrogate pair, which UTF-8 cannot say: written, two such ids may become one. */
-const ILL_FORMED = /\p{Surrogate}/u;
-
 /** It leaves as the message id too, for which AMQP has 255 bytes. */
 function identity(value: string | undefined): string | undefined {
   const id = text(value, 'id');
-  if (id !== undefined && ILL_FORMED.test(id)) {
+  if (id !== undefined && !isWellFormed(id)) {
     throw new ConfigurationError(
       `id must be well-formed text, and has half of a surrogate pair: ${shown(cutText(id, 40))}`,
     );

@@ -34,6 +34,7 @@ export {
   deadLetterQueueName,
   defaultOrigin,
   isShortText,
+  isWellFormed,
   LONGEST_NAME,
   parkedQueueName,
   RETRY_EXCHANGE,

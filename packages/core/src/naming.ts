@@ -107,6 +107,13 @@ export function isShortText(text: string): boolean {
   return byteLength(text) <= LONGEST_NAME;
 }
 
+const HALF_OF_A_PAIR = /\p{Surrogate}/u;
+
+/** Whether UTF-8 can say it: half of a surrogate pair is written as something else, so that two such texts may become one. */
+export function isWellFormed(text: string): boolean {
+  return !HALF_OF_A_PAIR.test(text);
+}
+
 const encoder = new TextEncoder();
 
 /** In UTF-8. Exact where the text is longer than a name may be, and not below that, where nobody asks. */

@@ -1,4 +1,4 @@
-import { ConfigurationError, checkOptions, FatalError, type Message, shown } from '@acemq/core';
+import { ConfigurationError, checkOptions, FatalError, isWellFormed, type Message, shown } from '@acemq/core';
 import type { InboxKey } from './store.ts';
 
 /** What makes a message the same as another. */
@@ -45,9 +45,8 @@ export function keyReader<T>(
 function faultOf(text: unknown): string | undefined {
   if (typeof text !== 'string' || text === '') return `must be text that is not empty, not ${shown(text)}`;
   if (text.includes('\0')) return 'must not have a zero byte in it';
-  // UTF-8 cannot say it: written, two keys might become one, and a message be taken for a repeat.
-  if (/\p{Surrogate}/u.test(text))
-    return `must be well-formed, and has half of a surrogate pair: ${shown(text)}`;
+  // Written, two such keys might become one, and a message be taken for a repeat.
+  if (!isWellFormed(text)) return `must be well-formed, and has half of a surrogate pair: ${shown(text)}`;
   const bytes = Buffer.byteLength(text);
   return bytes > LONGEST ? `takes ${bytes} bytes; allowed: up to ${LONGEST} bytes of UTF-8` : undefined;
 }

@@ -12,6 +12,7 @@ import {
   retry,
   shown,
 } from '@acemq/core';
+import { pause } from '../pause.ts';
 import { CarriedBody } from './carried-body.ts';
 import { hopOf } from './hop.ts';
 import type { Itinerary } from './itinerary.ts';
@@ -51,7 +52,7 @@ export async function sendHop(mq: Connection, codec: Codec, hop: Hop): Promise<A
     codec: answer.changed === undefined ? new CarriedBody(message, codec) : codec,
   });
   const fields = { ...hopOf(message.envelope, itinerary, answer, mq.clock.now()), id: randomId() };
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+  for (let wait = FIRST_PAUSE; ; wait = Math.min(2 * wait, LONGEST_PAUSE)) {
     // The broker delivers the message again, and whoever gets it sends the hop.
     if (lossesOf(mq) !== losses) return retry(new ConnectionLostError('the delivery went with its link'));
     try {
@@ -59,7 +60,7 @@ export async function sendHop(mq: Connection, codec: Codec, hop: Hop): Promise<A
       return accept();
     } catch (error) {
       const isOver =
-        isVerdict(error) || !(await paused(mq, pause * (0.5 + Math.random() / 2), message.signal));
+        isVerdict(error) || !(await pause(mq.clock, wait * (0.5 + Math.random() / 2), message.signal));
       if (isOver) return retry(hopError(hop, error));
     }
   }
@@ -69,20 +70,6 @@ export async function sendHop(mq: Connection, codec: Codec, hop: Hop): Promise<A
 function isVerdict(error: unknown): boolean {
   if (!(error instanceof PublishError)) return true;
   return !error.retryable || error.code === 'ACEMQ_PUBLISH_NACKED';
-}
-
-/** Waits. Resolves to false, at once, where the consumer is closed and its deadline has passed. */
-function paused({ clock }: Connection, ms: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const end = (): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', end);
-      resolve(!signal.aborted);
-    };
-    const timer = clock.after(ms, end);
-    signal.addEventListener('abort', end);
-  });
 }
 
 /** Why the run cannot go on, which ends up as the reason of the dead letter. */

@@ -6,6 +6,7 @@ import {
   copyHeaders,
   type Delivery,
   describeError,
+  isShortText,
   type RawMessage,
   ReplayError,
   shown,
@@ -101,7 +102,6 @@ export async function replay(
     only: settings.only,
   });
   const sifting = new Sifting(mq, queue, dryRun ? { ...settings, rate: undefined } : settings, work);
-  work.sifting = sifting;
   const { taken, skipped, cameBack, reason, kind } = await sifting.run();
   return Object.freeze({ moved: taken, skipped, cameBack, reason, kind, dryRun });
 }
@@ -116,7 +116,6 @@ interface ReplayingParts {
 }
 
 class Replaying implements SiftWork {
-  sifting: Sifting | undefined;
   readonly #parts: ReplayingParts;
   readonly #began: number;
   /** Ids of what is in the target, and could not be acknowledged because the link was lost. */
@@ -134,14 +133,14 @@ class Replaying implements SiftWork {
     return (await only(letter)) ? 'take' : 'skip';
   }
 
-  take(letter: Letter, delivery: Delivery, isOurs: () => boolean): Taken | Promise<Taken> {
+  take(letter: Letter, delivery: Delivery, isOurs: () => boolean, walk: Sifting): Taken | Promise<Taken> {
     if (this.#parts.dryRun) return 'held';
     const { id } = letter.envelope;
     if (letter.redelivered && this.#unacknowledged.delete(id)) return this.#acknowledge(delivery, id);
-    return this.#move(letter, delivery, isOurs);
+    return this.#move(letter, delivery, isOurs, walk);
   }
 
-  async #move(letter: Letter, delivery: Delivery, isOurs: () => boolean): Promise<Taken> {
+  async #move(letter: Letter, delivery: Delivery, isOurs: () => boolean, walk: Sifting): Promise<Taken> {
     const { mq, queue, target, restart } = this.#parts;
     const { id } = letter.envelope;
     const routingKey = target.routingKey ?? letter.routingKey;
@@ -149,7 +148,8 @@ class Replaying implements SiftWork {
     const message: RawMessage = {
       body: delivery.body,
       contentType: delivery.contentType,
-      messageId: delivery.messageId ?? id,
+      // An id that is too long for the property stays in its header, and the property gets one of its own.
+      messageId: delivery.messageId ?? (isShortText(id) ? id : undefined),
       replyTo: delivery.replyTo,
       headers: copyHeaders(envelope),
       timestamp: delivery.timestamp,
@@ -157,17 +157,17 @@ class Replaying implements SiftWork {
     for (let wait = FIRST_PAUSE; ; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
       const { verdict, judged, error } = await mq.publishRaw(target.exchange, routingKey, message);
       if (verdict === 'confirmed') return this.#acknowledge(delivery, id);
-      if (judged) throw this.#failure(id, routingKey, error);
+      if (judged) throw this.#failure(id, routingKey, error, walk.gone);
       if (error instanceof ConnectionClosedError) throw error;
       // Its original is in the queue again, and is read again.
       if (!isOurs()) return 'returned';
-      if (this.sifting?.isEnding !== false) {
+      if (walk.isEnding) {
         delivery.nack(true);
         return 'returned';
       }
-      this.sifting.waiting = describeError(error);
-      await this.sifting.pause(wait);
-      this.sifting.waiting = undefined;
+      walk.waiting = describeError(error);
+      await walk.pause(wait);
+      walk.waiting = undefined;
       if (!isOurs()) return 'returned';
     }
   }
@@ -178,7 +178,7 @@ class Replaying implements SiftWork {
     return 'returned';
   }
 
-  #failure(id: string, routingKey: string, error: Error | undefined): ReplayError {
+  #failure(id: string, routingKey: string, error: Error | undefined, moved: number): ReplayError {
     const { queue, target } = this.#parts;
     const where =
       target.exchange === ''
@@ -186,7 +186,7 @@ class Replaying implements SiftWork {
         : `exchange ${shown(target.exchange)} with key ${shown(routingKey)}`;
     return new ReplayError(
       `the replay of ${shown(queue)} stopped: message ${shown(id)} was not taken by ${where}: ${describeError(error)}`,
-      { cause: error, moved: this.sifting?.gone ?? 0, messageId: id },
+      { cause: error, moved, messageId: id },
     );
   }
 }

@@ -1,7 +1,7 @@
 import type { Connection } from '@acemq/amqp';
 import { ConnectionLostError, type Delivery, type QueueReader } from '@acemq/core';
+import { pause } from '../pause.ts';
 import { type Letter, letterOf } from './letter.ts';
-import { pause } from './pause.ts';
 import { isOfQuorum, type QueueKind, queueKind } from './queue-kind.ts';
 import type { Progress, SiftSettings } from './sift-options.ts';
 
@@ -35,7 +35,7 @@ export interface SiftEnd {
 export interface SiftWork {
   choose(letter: Letter): Choice | Promise<Choice>;
   /** Does what is done with one. `isOurs` says whether the broker has not taken it back meanwhile. */
-  take(letter: Letter, delivery: Delivery, isOurs: () => boolean): Taken | Promise<Taken>;
+  take(letter: Letter, delivery: Delivery, isOurs: () => boolean, walk: Sifting): Taken | Promise<Taken>;
   /** The link was lost: what was held is in the queue again, and comes again. What it throws ends the walk. */
   again?(): void;
 }
@@ -189,7 +189,7 @@ export class Sifting {
     }
     await this.#keepToRate();
     const isOurs = (): boolean => reader?.open === true;
-    const taken = this.#work.take(letter, delivery, isOurs);
+    const taken = this.#work.take(letter, delivery, isOurs, this);
     if (!(taken instanceof Promise)) {
       this.#took(reader, taken);
       return;

@@ -271,6 +271,15 @@ export function replaySuite(open: () => Promise<Connection>): void {
       }
     });
 
+    it('moves one whose id is too long for the property, which no message of this library has', async () => {
+      const id = 'x'.repeat(300);
+      await mq.publishRaw('', dlq, { body: new Uint8Array(0), messageId: '', headers: { 'x-acemq-id': id } });
+      expect(await replay(mq, dlq)).toMatchObject({ moved: 1 });
+      const delivery = (await mq.pull(queue)) as Delivery;
+      expect(delivery.headers).toMatchObject({ 'x-acemq-id': id });
+      delivery.ack();
+    });
+
     it('by two at once moves every message once', async () => {
       await fill(60);
       const reports = await Promise.all([replay(mq, dlq), replay(mq, dlq)]);
